@@ -1,0 +1,125 @@
+// GeLU: the host code that the generations share.
+//
+// A generation G is a struct that names what it adds:
+//   kName, kArch                     of its dispatch row
+//   kConfigs[]                       its instantiations, all of one kThreads and kWindowBytes
+//   kPdl                             its kernels wait for a prerequisite grid (griddepcontrol)
+//   kStrided                         it has a kernel for the strided path
+//   template <class Cfg> static KernelPointer kernel(Path)
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "kernels/common/config_table.h"
+#include "kernels/gelu/gelu_plan.h"
+#include "kernels/gelu/gelu_window.cuh"
+#include "kernels/ptx/launch.cuh"
+
+namespace libkernels::inline LK_BACKEND::op::gelu {
+
+using KernelPointer = void (*)(Params);
+
+// The entry of kConfigs[] that serves the problem; N if none does.
+template <std::size_t N>
+std::size_t find_config(const Config (&configs)[N], const Problem& p) {
+  std::size_t i = 0;
+  while (i < N && !(configs[i].x_type == p.x_type && configs[i].y_type == p.y_type &&
+                    configs[i].form == p.form)) {
+    ++i;
+  }
+  return i;
+}
+
+// What a kernel takes of an SM; where the compiler's register count is unknown (emulated), the most
+// that its launch bounds allow.
+inline cudaError_t kernel_resources(KernelPointer kernel, const Config& config,
+                                    KernelResources* out) {
+  ptx::FuncAttributes a;
+  const cudaError_t error = ptx::func_attributes(kernel, &a);
+  if (error != cudaSuccess) return error;
+  constexpr int kRegistersPerCta = 65536;
+  constexpr int kRegistersPerThread = 255;
+  const int limit = std::min(kRegistersPerThread, kRegistersPerCta / config.threads);
+  *out = {.threads_per_cta = config.threads,
+          .registers = a.registers > 0 ? a.registers : limit,
+          .registers_exact = a.registers > 0,
+          .smem_bytes = a.smem_static,
+          .local_bytes = a.local_bytes};
+  return cudaSuccess;
+}
+
+template <class G>
+struct Row {
+  static constexpr std::size_t kCount = std::size(G::kConfigs);
+  static constexpr int kThreads = G::kConfigs[0].threads;
+  static constexpr int kWindowBytes = G::kConfigs[0].window_bytes;
+
+  static Plan plan_of(const Problem& problem) { return make_plan(problem, kThreads, kWindowBytes); }
+
+  static const char* supports(const Problem& problem, const DeviceProperties&) {
+    if (find_config(G::kConfigs, problem) == kCount) return "has no such mix of types";
+    if (!G::kStrided && plan_of(problem).path == Path::strided) {
+      return "needs unit strides along the same dimension of x and y";
+    }
+    return nullptr;
+  }
+
+  // Calls f(kernel, config) for the instantiation that serves the problem.
+  template <class F>
+  static cudaError_t with_kernel(const Problem& problem, Path path, F f) {
+    return with_config<kCount>(find_config(G::kConfigs, problem), [&](auto index) {
+      using Cfg = std::integral_constant<Config, G::kConfigs[decltype(index)::value]>;
+      return f(G::template kernel<Cfg>(path), Cfg::value);
+    });
+  }
+
+  static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
+    const Plan plan = plan_of(problem);
+    const ptx::LaunchShape shape{.grid = dim3(grid_size(plan, context, kThreads)),
+                                 .block = dim3(kThreads),
+                                 .pdl = G::kPdl && context.pdl};
+    return with_kernel(problem, plan.path, [&](KernelPointer kernel, const Config&) {
+      return ptx::launch(kernel, shape, context.stream, plan.params);
+    });
+  }
+
+  static std::string describe(const Problem& problem, const LaunchContext& context) {
+    return describe_plan(problem, plan_of(problem), kThreads, kWindowBytes, context,
+                         G::kPdl && context.pdl);
+  }
+
+  static std::size_t workspace_bytes(const Problem&, const DeviceProperties&) { return 0; }
+
+  static cudaError_t resources(const Problem& problem, KernelResources* out) {
+    return with_kernel(problem, plan_of(problem).path,
+                       [&](KernelPointer kernel, const Config& config) {
+                         return kernel_resources(kernel, config, out);
+                       });
+  }
+
+  static cudaError_t preload() {
+    return for_each_config<kCount>([](auto index) {
+      using Cfg = std::integral_constant<Config, G::kConfigs[decltype(index)::value]>;
+      KernelResources ignored;
+      const cudaError_t error =
+          kernel_resources(G::template kernel<Cfg>(Path::windows), Cfg::value, &ignored);
+      if (error != cudaSuccess || !G::kStrided) return error;
+      return kernel_resources(G::template kernel<Cfg>(Path::strided), Cfg::value, &ignored);
+    });
+  }
+
+  static constexpr KernelRow<Problem> make() {
+    return {.name = G::kName,
+            .arch = G::kArch,
+            .supports = &supports,
+            .launch = &launch,
+            .describe = &describe,
+            .workspace_bytes = &workspace_bytes,
+            .resources = &resources,
+            .preload = &preload};
+  }
+};
+
+}  // namespace libkernels::inline LK_BACKEND::op::gelu

@@ -1,0 +1,118 @@
+#include "kernels/gelu/gelu_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace libkernels::inline LK_BACKEND::op::gelu {
+namespace {
+
+Problem transposed(Problem p) {
+  std::swap(p.rows, p.cols);
+  std::swap(p.x_row_stride, p.x_col_stride);
+  std::swap(p.y_row_stride, p.y_col_stride);
+  return p;
+}
+
+std::int64_t address(const void* p) { return std::int64_t(reinterpret_cast<std::uintptr_t>(p)); }
+
+// Windows that the fullest row of the output touches.
+std::int64_t windows_per_row(const Problem& p, int window_bytes) {
+  const std::int64_t size = std::int64_t(size_of(p.y_type));
+  const bool rows_alike = p.rows == 1 || (p.y_row_stride * size) % window_bytes == 0;
+  const std::int64_t phase = rows_alike ? address(p.y) % window_bytes : window_bytes - size;
+  return (phase + p.cols * size - 1) / window_bytes + 1;
+}
+
+// How the input lies relative to the output's windows.
+const char* phase_text(const Problem& p, int window_bytes) {
+  const std::int64_t x_size = std::int64_t(size_of(p.x_type));
+  const std::int64_t y_size = std::int64_t(size_of(p.y_type));
+  const std::int64_t in_bytes = window_bytes / y_size * x_size;  // of x, one window
+  if (p.rows > 1 && ((p.x_row_stride - p.y_row_stride) * x_size) % in_bytes != 0) {
+    return "where a row of x is out of phase with y it is loaded twice and realigned";
+  }
+  const std::int64_t back = address(p.y) % window_bytes / y_size * x_size;  // to the window's start
+  return (address(p.x) - back) % in_bytes == 0
+             ? "x is in phase with y: one load a window"
+             : "x is out of phase with y: two loads a window, realigned";
+}
+
+}  // namespace
+
+Problem normalised(Problem p) {
+  const bool y_is_column_major = p.y_col_stride != 1 && p.y_row_stride == 1;
+  if ((p.rows > 1 && p.cols > 1 && y_is_column_major) || p.cols == 1) p = transposed(p);
+  if (p.cols == 1) p.x_col_stride = p.y_col_stride = 1;  // one element
+  if (p.rows > 1 && p.x_row_stride == p.cols * p.x_col_stride &&
+      p.y_row_stride == p.cols * p.y_col_stride) {
+    p.cols *= p.rows;  // no gaps between rows in either view
+    p.rows = 1;
+  }
+  if (p.rows == 1) p.x_row_stride = p.y_row_stride = 0;
+  return p;
+}
+
+Plan make_plan(const Problem& problem, int threads, int window_bytes) {
+  const Problem p = normalised(problem);
+  Plan plan{};
+  plan.params = {.x = p.x,
+                 .y = p.y,
+                 .rows = p.rows,
+                 .cols = p.cols,
+                 .x_row_stride = p.x_row_stride,
+                 .x_col_stride = p.x_col_stride,
+                 .y_row_stride = p.y_row_stride,
+                 .y_col_stride = p.y_col_stride,
+                 .items = 0,
+                 .per_row = {},
+                 .tile_cols_log2 = 0};
+  if (p.x_col_stride == 1 && p.y_col_stride == 1) {
+    const std::int64_t per_row = windows_per_row(p, window_bytes);
+    plan.path = Path::windows;
+    plan.params.per_row = make_divider(per_row);
+    plan.params.items = p.rows * per_row;
+    plan.ctas = (plan.params.items - 1) / threads + 1;
+  } else {
+    int rows_log2 = 0;
+    while (rows_log2 < kTileRowsLog2 && (1 << rows_log2) < p.rows) ++rows_log2;
+    plan.path = Path::strided;
+    plan.params.tile_cols_log2 = kTileElementsLog2 - rows_log2;
+    const std::int64_t across = ((p.cols - 1) >> plan.params.tile_cols_log2) + 1;
+    plan.params.per_row = make_divider(across);
+    plan.params.items = across * (((p.rows - 1) >> rows_log2) + 1);
+    plan.ctas = plan.params.items;
+  }
+  return plan;
+}
+
+unsigned grid_size(const Plan& plan, const LaunchContext& context, int threads) {
+  constexpr std::int64_t kMostCtas = (std::int64_t{1} << 31) - 1;  // gridDim.x
+  std::int64_t most = kMostCtas;
+  if (context.max_sms < context.properties.sm_count) {
+    most = std::int64_t(context.max_sms) *
+           std::max(1, context.properties.max_threads_per_sm / threads);
+  }
+  return unsigned(std::min(plan.ctas, most));
+}
+
+std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,
+                          const LaunchContext& context, bool pdl) {
+  std::string path;
+  if (plan.path == Path::windows) {
+    path =
+        fmt::format("path: {} window(s) of {} bytes of y in {} row(s); {}\n", plan.params.items,
+                    window_bytes, plan.params.rows, phase_text(normalised(problem), window_bytes));
+  } else {
+    path = fmt::format(
+        "path: strided, one element a thread, {} tile(s) of {} x {}: slower than unit columns\n",
+        plan.params.items, kTileElements >> plan.params.tile_cols_log2,
+        1 << plan.params.tile_cols_log2);
+  }
+  return path + fmt::format("launch: grid {}, block {}, shared memory 0{}\n",
+                            grid_size(plan, context, threads), threads,
+                            pdl ? ", programmatic dependent" : "");
+}
+
+}  // namespace libkernels::inline LK_BACKEND::op::gelu

@@ -1,0 +1,62 @@
+// GeLU: from a problem to what a kernel runs. Pure host code, tested without a GPU.
+//
+// An elementwise operation may visit its elements in any order, so the plan first makes the
+// output's unit stride run along the columns (both views transposed alike), then merges all rows
+// into one where neither view has gaps. What is left decides the path:
+//
+//   windows   both views have unit column stride. Each thread owns one window of the output: the
+//             aligned 16 (or 32) bytes at which a wide store is legal. Rows that start inside a
+//             window own only its valid part. The input is loaded wide too: directly where it has
+//             the same phase as the output, else by realigning two neighbouring vectors.
+//   strided   anything else: one element a thread, in square tiles, so that a transposed input
+//   still
+//             uses whole sectors through L1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/common/divide.h"
+#include "kernels/gelu/gelu.h"
+
+namespace libkernels::inline LK_BACKEND::op::gelu {
+
+// Kernel arguments of both paths. Strides in elements.
+struct Params {
+  const void* x;
+  void* y;
+  std::int64_t rows, cols;
+  std::int64_t x_row_stride, x_col_stride;
+  std::int64_t y_row_stride, y_col_stride;
+  std::int64_t items;  // windows or tiles in all
+  Divider per_row;     // windows of a row, or tiles of a row of tiles
+  int tile_cols_log2;  // strided path only: a tile is kTileElements >> this rows of 1 << this
+};
+
+enum class Path { windows, strided };
+
+struct Plan {
+  Path path;
+  Params params;
+  std::int64_t ctas;  // one per `threads` windows, or per tile; the grid may be smaller
+};
+
+// A tile of the strided path: 32 x 32 unless the matrix has fewer rows, then as many times wider.
+inline constexpr int kTileElements = 1024;
+inline constexpr int kTileElementsLog2 = 10;
+inline constexpr int kTileRowsLog2 = 5;
+
+// Strides of extents of one become what suits the fast path, a column-major output is transposed,
+// and rows without gaps between them become one.
+Problem normalised(Problem problem);
+
+Plan make_plan(const Problem& problem, int threads, int window_bytes);
+
+// CTAs to launch: all of them, or what fills max_sms SMs and loops.
+unsigned grid_size(const Plan& plan, const LaunchContext& context, int threads);
+
+// The plan in words, for explain().
+std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,
+                          const LaunchContext& context, bool pdl);
+
+}  // namespace libkernels::inline LK_BACKEND::op::gelu

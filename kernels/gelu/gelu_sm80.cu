@@ -1,0 +1,81 @@
+// GeLU, generation sm80: everyone's fallback, and the only one that takes any strides.
+//
+//   y[r, c] = 0.5 x (1 + tanh(0.79788456 (x + 0.044715 x^3)))      form tanh
+//   y[r, c] = 0.5 x (1 + erf(x / sqrt 2))                          form erf
+//
+// Shapes    x, y [rows, cols], any strides (x's may be 0), any element-aligned address; y may be x.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the
+// store. Numerics  gelu_math.cuh. One formula for every path and generation, so an element's bits
+// depend on
+//           its value alone.
+// Floor     rows * cols * (size of x + size of y) bytes: one read, one write. The windows path
+// moves
+//           exactly these; where the input is out of phase with the output each of its vectors is
+//           loaded twice, the second time out of L1.
+//
+// One 16-byte window of the output a thread, 256 threads a CTA, one CTA per piece: of fifty shapes
+// of a plain copy this family was the fastest on an H200 (4.26-4.30 TB/s; several vectors a thread
+// 4.0-4.2, persistent grids 2.6-4.0; 2026-11-29).
+#include "kernels/gelu/gelu_launch.h"
+
+namespace libkernels::inline LK_BACKEND::op::gelu {
+namespace {
+
+// One 16-byte window a thread, one CTA per piece: of fifty shapes of a plain copy this family was the
+// fastest on an H200 (128-512 threads: 4.26-4.30 TB/s; several vectors a thread 4.0-4.2, persistent
+// grids 2.6-4.0; 2026-11-29).
+constexpr Config kSm80Configs[] = {
+    // x type, y type, form, threads, window bytes
+    {DType::f32, DType::f32, Form::tanh, 256, 16},   {DType::f32, DType::f32, Form::erf, 256, 16},
+    {DType::f16, DType::f16, Form::tanh, 256, 16},   {DType::f16, DType::f16, Form::erf, 256, 16},
+    {DType::f16, DType::f32, Form::tanh, 256, 16},   {DType::f16, DType::f32, Form::erf, 256, 16},
+    {DType::bf16, DType::bf16, Form::tanh, 256, 16}, {DType::bf16, DType::bf16, Form::erf, 256, 16},
+    {DType::bf16, DType::f32, Form::tanh, 256, 16},  {DType::bf16, DType::f32, Form::erf, 256, 16},
+};
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads) gelu_sm80_windows(Params p) {
+  const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
+  std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
+  for (; i < p.items; i += stride) gelu_window<Cfg>(p, i);  // once, unless max_sms caps the grid
+}
+
+// A tile a CTA, columns along the lanes.
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads) gelu_sm80_strided(Params p) {
+  using W = Window<Cfg>;
+  const int tile_rows_log2 = kTileElementsLog2 - p.tile_cols_log2;
+  for (std::int64_t tile = blockIdx.x; tile < p.items; tile += gridDim.x) {
+    const std::int64_t down = quotient(tile, p.per_row);
+    const std::int64_t across = tile - down * p.per_row.divisor;
+#pragma unroll 1
+    for (int e = int(threadIdx.x); e < kTileElements; e += Cfg::value.threads) {
+      const std::int64_t r = (down << tile_rows_log2) + (e >> p.tile_cols_log2);
+      const std::int64_t c = (across << p.tile_cols_log2) + (e & ((1 << p.tile_cols_log2) - 1));
+      if (r >= p.rows || c >= p.cols) continue;
+      const auto* x = static_cast<const typename W::In::Element*>(p.x);  // [rows, cols], strided
+      auto* y = static_cast<typename W::Out::Element*>(p.y);             // [rows, cols], strided
+      const float v = W::In::load(ptx::ld_global(x + r * p.x_row_stride + c * p.x_col_stride));
+      ptx::st_global(y + r * p.y_row_stride + c * p.y_col_stride,
+                     W::Out::store(evaluate<Cfg::value.form>(v)));
+    }
+  }
+}
+
+struct Sm80 {
+  static constexpr const char* kName = "gelu_sm80";
+  static constexpr Arch kArch = Arch::sm80;
+  static constexpr auto& kConfigs = kSm80Configs;
+  static constexpr bool kPdl = false;
+  static constexpr bool kStrided = true;
+  template <class Cfg>
+  static KernelPointer kernel(Path path) {
+    return path == Path::windows ? &gelu_sm80_windows<Cfg> : &gelu_sm80_strided<Cfg>;
+  }
+};
+
+}  // namespace
+
+const KernelRow<Problem> sm80 = Row<Sm80>::make();
+
+}  // namespace libkernels::inline LK_BACKEND::op::gelu

@@ -1,0 +1,55 @@
+// GeLU, generation sm90: the windows of gelu_sm80.cu, and programmatic dependent launch.
+//
+//   y[r, c] = 0.5 x (1 + tanh(0.79788456 (x + 0.044715 x^3)))      form tanh
+//   y[r, c] = 0.5 x (1 + erf(x / sqrt 2))                          form erf
+//
+// Shapes    x, y [rows, cols], unit stride along the same dimension of both; else gelu_sm80 serves.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the store.
+// Numerics  gelu_math.cuh: the bits of every other generation.
+// Floor     rows * cols * (size of x + size of y) bytes, moved exactly.
+//
+// What Hopper adds: in a chain of small kernels the next grid may be launched while this one runs, so
+// that its launch latency is hidden (option pdl). Everything this kernel reads or overwrites may still
+// belong to the previous grid, so it waits before its first access. Bulk copies do not help: rings of
+// them reach 3.9 TB/s in a plain copy where this shape reaches 4.3 (H200, 2026-11-29).
+#include "kernels/gelu/gelu_launch.h"
+
+namespace libkernels::inline LK_BACKEND::op::gelu {
+namespace {
+
+// As on sm80, with the measurement beside gelu_sm80.cu's table.
+constexpr Config kSm90Configs[] = {
+    // x type, y type, form, threads, window bytes
+    {DType::f32, DType::f32, Form::tanh, 256, 16},   {DType::f32, DType::f32, Form::erf, 256, 16},
+    {DType::f16, DType::f16, Form::tanh, 256, 16},   {DType::f16, DType::f16, Form::erf, 256, 16},
+    {DType::f16, DType::f32, Form::tanh, 256, 16},   {DType::f16, DType::f32, Form::erf, 256, 16},
+    {DType::bf16, DType::bf16, Form::tanh, 256, 16}, {DType::bf16, DType::bf16, Form::erf, 256, 16},
+    {DType::bf16, DType::f32, Form::tanh, 256, 16},  {DType::bf16, DType::f32, Form::erf, 256, 16},
+};
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads) gelu_sm90_windows(Params p) {
+  ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();
+  const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
+  std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
+  for (; i < p.items; i += stride) gelu_window<Cfg>(p, i);  // once, unless max_sms caps the grid
+}
+
+struct Sm90 {
+  static constexpr const char* kName = "gelu_sm90";
+  static constexpr Arch kArch = Arch::sm90;
+  static constexpr auto& kConfigs = kSm90Configs;
+  static constexpr bool kPdl = true;
+  static constexpr bool kStrided = false;
+  template <class Cfg>
+  static KernelPointer kernel(Path) {
+    return &gelu_sm90_windows<Cfg>;
+  }
+};
+
+}  // namespace
+
+const KernelRow<Problem> sm90 = Row<Sm90>::make();
+
+}  // namespace libkernels::inline LK_BACKEND::op::gelu

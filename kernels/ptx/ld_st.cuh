@@ -1,0 +1,51 @@
+// Loads and stores of global and shared memory. Included by ptx.cuh only.
+//
+// T is one of the access types below and fixes the width: the pointer must be aligned to sizeof(T).
+//   std::uint8_t .b8   std::uint16_t .b16   std::uint32_t .b32   uint2 .v2.b32   uint4 .v4.b32
+#pragma once
+
+namespace libkernels::inline LK_BACKEND::ptx {
+
+// 32 bytes, for the 256-bit accesses of sm_100.
+struct alignas(32) uint8x32 {
+  std::uint32_t v[8];
+};
+
+// ld.global.{b8,b16,b32,v2.b32,v4.b32} d, [p];                          sm_50, thread
+template <class T>
+LK_DEVICE T ld_global(const T* p);
+
+// ld.global.nc.{b8,b16,b32,v2.b32,v4.b32} d, [p];                       sm_50, thread
+// The memory must not be written by anyone while the kernel runs.
+template <class T>
+LK_DEVICE T ld_global_nc(const T* p);
+
+// ld.global.nc.L1::no_allocate.{b8,b16,b32,v2.b32,v4.b32} d, [p];       sm_70, thread
+template <class T>
+LK_DEVICE T ld_global_nc_L1_no_allocate(const T* p);
+
+// ld.global.v8.b32 d, [p];                                              sm_100, PTX 8.8, thread
+LK_DEVICE uint8x32 ld_global_v8_b32(const uint8x32* p);
+
+// st.global.{b8,b16,b32,v2.b32,v4.b32} [p], v;                          sm_50, thread
+template <class T>
+LK_DEVICE void st_global(T* p, T v);
+
+// st.global.v8.b32 [p], v;                                              sm_100, PTX 8.8, thread
+LK_DEVICE void st_global_v8_b32(uint8x32* p, const uint8x32& v);
+
+// ld.shared.{b8,b16,b32,v2.b32,v4.b32} d, [p];                          sm_50, thread
+template <class T>
+LK_DEVICE T ld_shared(const T* p);
+
+// st.shared.{b8,b16,b32,v2.b32,v4.b32} [p], v;                          sm_50, thread
+template <class T>
+LK_DEVICE void st_shared(T* p, T v);
+
+}  // namespace libkernels::inline LK_BACKEND::ptx
+
+#if defined(LK_EMULATE)
+#include "kernels/ptx/emu/ld_st.inl"
+#else
+#include "kernels/ptx/cuda/ld_st.inl"
+#endif

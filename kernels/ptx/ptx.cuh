@@ -1,0 +1,28 @@
+// The one door to the hardware: a function per PTX instruction, named as the PTX manual names it
+// with dots turned into underscores. Two bodies stand behind each function, cuda/<family>.inl
+// (inline PTX) and emu/<family>.inl (the same semantics in C++ on a CPU); kernels see only this.
+//
+// Rules: one instruction a function, no loops, no policy (cache hints, scopes, masks are in the
+// name or are arguments), typed pointers, and a doc line with the exact PTX text, its first target
+// and its scope. Sequences of instructions live in kernels/common/.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "kernels/ptx/backend.h"
+
+#if defined(LK_EMULATE)
+#include "kernels/ptx/emu/builtins.h"
+#define LK_DEVICE inline
+#else
+#define LK_DEVICE __device__ __forceinline__
+#endif
+
+#include "kernels/ptx/barrier.cuh"
+#include "kernels/ptx/control.cuh"
+#include "kernels/ptx/cvt.cuh"
+#include "kernels/ptx/ld_st.cuh"
+#include "kernels/ptx/math.cuh"
+#include "kernels/ptx/shfl.cuh"
