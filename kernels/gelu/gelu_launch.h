@@ -60,7 +60,7 @@ struct Row {
 
   static const char* supports(const Problem& problem, const DeviceProperties&) {
     if (find_config(G::kConfigs, problem) == kCount) return "has no such mix of types";
-    if (!G::kStrided && plan_of(problem).path == Path::strided) {
+    if (!G::kStrided && path_of(normalised(problem)) == Path::strided) {
       return "needs unit strides along the same dimension of x and y";
     }
     return nullptr;
@@ -102,11 +102,14 @@ struct Row {
   static cudaError_t preload() {
     return for_each_config<kCount>([](auto index) {
       using Cfg = std::integral_constant<Config, G::kConfigs[decltype(index)::value]>;
-      KernelResources ignored;
-      const cudaError_t error =
-          kernel_resources(G::template kernel<Cfg>(Path::windows), Cfg::value, &ignored);
-      if (error != cudaSuccess || !G::kStrided) return error;
-      return kernel_resources(G::template kernel<Cfg>(Path::strided), Cfg::value, &ignored);
+      for (const Path path : {Path::one_row, Path::rows, Path::strided}) {
+        if (path == Path::strided && !G::kStrided) continue;
+        KernelResources ignored;
+        const cudaError_t error =
+            kernel_resources(G::template kernel<Cfg>(path), Cfg::value, &ignored);
+        if (error != cudaSuccess) return error;
+      }
+      return cudaSuccess;
     });
   }
 

@@ -54,6 +54,11 @@ Problem normalised(Problem p) {
   return p;
 }
 
+Path path_of(const Problem& p) {
+  if (p.x_col_stride != 1 || p.y_col_stride != 1) return Path::strided;
+  return p.rows == 1 ? Path::one_row : Path::rows;
+}
+
 Plan make_plan(const Problem& problem, int threads, int window_bytes) {
   const Problem p = normalised(problem);
   Plan plan{};
@@ -68,16 +73,15 @@ Plan make_plan(const Problem& problem, int threads, int window_bytes) {
                  .items = 0,
                  .per_row = {},
                  .tile_cols_log2 = 0};
-  if (p.x_col_stride == 1 && p.y_col_stride == 1) {
+  plan.path = path_of(p);
+  if (plan.path != Path::strided) {
     const std::int64_t per_row = windows_per_row(p, window_bytes);
-    plan.path = Path::windows;
-    plan.params.per_row = make_divider(per_row);
+    if (p.rows > 1) plan.params.per_row = make_divider(per_row);
     plan.params.items = p.rows * per_row;
     plan.ctas = (plan.params.items - 1) / threads + 1;
   } else {
     int rows_log2 = 0;
     while (rows_log2 < kTileRowsLog2 && (1 << rows_log2) < p.rows) ++rows_log2;
-    plan.path = Path::strided;
     plan.params.tile_cols_log2 = kTileElementsLog2 - rows_log2;
     const std::int64_t across = ((p.cols - 1) >> plan.params.tile_cols_log2) + 1;
     plan.params.per_row = make_divider(across);
@@ -100,7 +104,7 @@ unsigned grid_size(const Plan& plan, const LaunchContext& context, int threads) 
 std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,
                           const LaunchContext& context, bool pdl) {
   std::string path;
-  if (plan.path == Path::windows) {
+  if (plan.path != Path::strided) {
     path =
         fmt::format("path: {} window(s) of {} bytes of y in {} row(s); {}\n", plan.params.items,
                     window_bytes, plan.params.rows, phase_text(normalised(problem), window_bytes));

@@ -4,10 +4,12 @@
 // output's unit stride run along the columns (both views transposed alike), then merges all rows
 // into one where neither view has gaps. What is left decides the path:
 //
-//   windows   both views have unit column stride. Each thread owns one window of the output: the
-//             aligned 16 (or 32) bytes at which a wide store is legal. Rows that start inside a
-//             window own only its valid part. The input is loaded wide too: directly where it has
-//             the same phase as the output, else by realigning two neighbouring vectors.
+//   one_row   both views have unit column stride and one row is left. Each thread owns one window of
+//             the output: the aligned 16 (or 32) bytes at which a wide store is legal, of which the
+//             first and the last may be partly valid. The input is loaded wide too: directly where
+//             it has the phase of the output, else by realigning two neighbouring vectors.
+//   rows      the same for rows with a pitch: which row a window belongs to costs a thread some thirty
+//             instructions more.
 //   strided   anything else: one element a thread, in square tiles, so that a transposed input
 //   still
 //             uses whole sectors through L1.
@@ -21,7 +23,7 @@
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 
-// Kernel arguments of both paths. Strides in elements.
+// Kernel arguments of all paths. Strides in elements.
 struct Params {
   const void* x;
   void* y;
@@ -33,7 +35,7 @@ struct Params {
   int tile_cols_log2;  // strided path only: a tile is kTileElements >> this rows of 1 << this
 };
 
-enum class Path { windows, strided };
+enum class Path { one_row, rows, strided };
 
 struct Plan {
   Path path;
@@ -49,6 +51,9 @@ inline constexpr int kTileRowsLog2 = 5;
 // Strides of extents of one become what suits the fast path, a column-major output is transposed,
 // and rows without gaps between them become one.
 Problem normalised(Problem problem);
+
+// The path alone, which is all that supports() needs.
+Path path_of(const Problem& normalised);
 
 Plan make_plan(const Problem& problem, int threads, int window_bytes);
 

@@ -5,7 +5,7 @@
 //
 // Shapes    x, y [rows, cols], unit stride along the same dimension of both; else gelu_sm80 serves.
 // Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the store.
-// Numerics  gelu_math.cuh: the bits of every other generation.
+// Numerics  gelu_math.cuh, gelu_math_16bit.cuh: the bits of every other generation.
 // Floor     rows * cols * (size of x + size of y) bytes, moved exactly.
 //
 // What Blackwell adds: loads and stores of 256 bits, so a thread owns one 32-byte sector, and
@@ -19,20 +19,21 @@ namespace {
 // 32 bytes a thread is the widest access of sm_100. Unmeasured: no B200 was at hand.
 constexpr Config kSm100Configs[] = {
     // x type, y type, form, threads, window bytes
-    {DType::f32, DType::f32, Form::tanh, 256, 32},   {DType::f32, DType::f32, Form::erf, 256, 32},
-    {DType::f16, DType::f16, Form::tanh, 256, 32},   {DType::f16, DType::f16, Form::erf, 256, 32},
-    {DType::f16, DType::f32, Form::tanh, 256, 32},   {DType::f16, DType::f32, Form::erf, 256, 32},
-    {DType::bf16, DType::bf16, Form::tanh, 256, 32}, {DType::bf16, DType::bf16, Form::erf, 256, 32},
-    {DType::bf16, DType::f32, Form::tanh, 256, 32},  {DType::bf16, DType::f32, Form::erf, 256, 32},
+    {DType::f32, DType::f32, Form::tanh, 128, 32},   {DType::f32, DType::f32, Form::erf, 128, 32},
+    {DType::f16, DType::f16, Form::tanh, 128, 32},   {DType::f16, DType::f16, Form::erf, 128, 32},
+    {DType::f16, DType::f32, Form::tanh, 128, 32},   {DType::f16, DType::f32, Form::erf, 128, 32},
+    {DType::bf16, DType::bf16, Form::tanh, 128, 32}, {DType::bf16, DType::bf16, Form::erf, 128, 32},
+    {DType::bf16, DType::f32, Form::tanh, 128, 32},  {DType::bf16, DType::f32, Form::erf, 128, 32},
 };
 
-template <class Cfg>
+template <class Cfg, Path kPath>
 __global__ void __launch_bounds__(Cfg::value.threads) gelu_sm100_windows(Params p) {
   ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  for (; i < p.items; i += stride) gelu_window<Cfg>(p, i);  // once, unless max_sms caps the grid
+  for (; i < p.items; i += stride)
+    gelu_window<Cfg, kPath>(p, i);  // once, unless max_sms caps the grid
 }
 
 struct Sm100 {
@@ -42,8 +43,9 @@ struct Sm100 {
   static constexpr bool kPdl = true;
   static constexpr bool kStrided = false;
   template <class Cfg>
-  static KernelPointer kernel(Path) {
-    return &gelu_sm100_windows<Cfg>;
+  static KernelPointer kernel(Path path) {
+    return path == Path::one_row ? &gelu_sm100_windows<Cfg, Path::one_row>
+                                 : &gelu_sm100_windows<Cfg, Path::rows>;
   }
 };
 

@@ -7,6 +7,7 @@
 #include "kernels/common/storage.cuh"
 #include "kernels/common/vector.cuh"
 #include "kernels/gelu/gelu_math.cuh"
+#include "kernels/gelu/gelu_math_16bit.cuh"
 #include "kernels/gelu/gelu_plan.h"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
@@ -27,6 +28,22 @@ struct Window {
   static constexpr int kInWords = kItems / In::kPerWord;
   static constexpr int kOutWords = kItems / Out::kPerWord;
 };
+
+// The form of the configuration's types. It depends on nothing else: an element's bits are the same
+// on every path and generation.
+template <class Cfg>
+LK_DEVICE float evaluate(float x) {
+  constexpr DType kIn = Cfg::value.x_type;
+  constexpr DType kOut = Cfg::value.y_type;
+  constexpr bool kTanh = Cfg::value.form == Form::tanh;
+  if constexpr (kIn == DType::f16 && kOut == DType::f16) {
+    return kTanh ? gelu_tanh_f16(x) : gelu_erf_f16(x);
+  } else if constexpr (kIn == DType::bf16 && kOut == DType::bf16) {
+    return kTanh ? gelu_tanh_bf16(x) : gelu_erf_bf16(x);
+  } else {
+    return kTanh ? gelu_tanh(x) : gelu_erf(x);
+  }
+}
 
 // All kItems inputs, which lie inside [row, row_end).
 template <class Cfg>
@@ -54,14 +71,14 @@ LK_DEVICE void load_window(const typename Window<Cfg>::In::Element* x,
 }
 
 // Window number `item`, counted along the rows.
-template <class Cfg>
+template <class Cfg, Path kPath>
 LK_DEVICE void gelu_window(const Params& p, std::int64_t item) {
+  static_assert(kPath == Path::one_row || kPath == Path::rows);
   using W = Window<Cfg>;
   using InElement = typename W::In::Element;
   using OutElement = typename W::Out::Element;
-  constexpr Form kForm = Cfg::value.form;
 
-  const std::int64_t r = p.rows > 1 ? quotient(item, p.per_row) : 0;
+  const std::int64_t r = kPath == Path::rows ? quotient(item, p.per_row) : 0;
   const std::int64_t w = item - r * p.per_row.divisor;
   const auto* x_row = static_cast<const InElement*>(p.x) + r * p.x_row_stride;  // [cols]
   auto* y_row = static_cast<OutElement*>(p.y) + r * p.y_row_stride;             // [cols]
@@ -72,7 +89,7 @@ LK_DEVICE void gelu_window(const Params& p, std::int64_t item) {
     float v[W::kItems];
     load_window<Cfg>(x_row + first, x_row, x_row + p.cols, v);
 #pragma unroll
-    for (int i = 0; i < W::kItems; ++i) v[i] = evaluate<kForm>(v[i]);
+    for (int i = 0; i < W::kItems; ++i) v[i] = evaluate<Cfg>(v[i]);
     Words<W::kOutWords> words;
 #pragma unroll
     for (int i = 0; i < W::kOutWords; ++i) words.v[i] = W::Out::pack(v + i * W::Out::kPerWord);
@@ -83,8 +100,7 @@ LK_DEVICE void gelu_window(const Params& p, std::int64_t item) {
   // rows of a few elements, and unrolled it would be most of the kernel's code.
 #pragma unroll 1
   for (std::int64_t c = first < 0 ? 0 : first; c < first + W::kItems && c < p.cols; ++c) {
-    ptx::st_global(y_row + c,
-                   W::Out::store(evaluate<kForm>(W::In::load(ptx::ld_global(x_row + c)))));
+    ptx::st_global(y_row + c, W::Out::store(evaluate<Cfg>(W::In::load(ptx::ld_global(x_row + c)))));
   }
 }
 
