@@ -106,9 +106,9 @@ constexpr Options lk_options_init() {
 extern "C" {
 #define LK_OPTIONS_INIT(type) lk_options_init<type>()
 #else
-#define LK_OPTIONS_INIT(type)      \
-  {                                \
-    .call = {.size = sizeof(type)} \
+#define LK_OPTIONS_INIT(type)       \
+  {                                 \
+    .call = {.size = sizeof(type) } \
   }
 #endif
 

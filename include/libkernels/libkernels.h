@@ -40,8 +40,8 @@ inline std::vector<KernelInfo> kernels() {
   for (std::size_t i = 0; i < lk_kernel_count(); ++i) {
     const lk_kernel_info* info = nullptr;
     throw_if_failed(lk_kernel_at(i, &info));
-    list.push_back({info->name, static_cast<Op>(info->op), static_cast<Arch>(info->arch),
-                    info->backend});
+    list.push_back(
+        {info->name, static_cast<Op>(info->op), static_cast<Arch>(info->arch), info->backend});
   }
   return list;
 }

@@ -32,31 +32,31 @@ template <class M>
 struct has_plain_elements<M, std::void_t<typename M::reference>>
     : std::is_lvalue_reference<typename M::reference> {};
 
+// What M's data_handle() returns, which for std::mdspan is a reference to a pointer.
+template <class M>
+using handle_t = std::decay_t<decltype(std::declval<const M&>().data_handle())>;
+
 template <class M, std::size_t Rank, class = void>
 struct is_mdspan_like : std::false_type {};
 template <class M, std::size_t Rank>
 struct is_mdspan_like<
     M, Rank,
-    std::void_t<decltype(M::rank()), decltype(*std::declval<const M&>().data_handle()),
+    std::void_t<decltype(M::rank()), handle_t<M>,
                 decltype(static_cast<std::int64_t>(std::declval<const M&>().extent(0))),
                 decltype(static_cast<std::int64_t>(std::declval<const M&>().stride(0)))>>
     : std::bool_constant<M::rank() == Rank && has_plain_elements<M>::value &&
-                         std::is_pointer_v<decltype(std::declval<const M&>().data_handle())>> {};
+                         std::is_pointer_v<handle_t<M>>> {};
 template <class M, std::size_t Rank>
 inline constexpr bool is_mdspan_like_v = is_mdspan_like<M, Rank>::value;
 
 // The element type of an mdspan-like M, const included.
 template <class M>
-using element_t = std::remove_pointer_t<decltype(std::declval<const M&>().data_handle())>;
+using element_t = std::remove_pointer_t<handle_t<M>>;
 
 // From -> To adds const or changes nothing.
 template <class From, class To>
 inline constexpr bool only_adds_const_v =
     std::is_same_v<From, To> || std::is_same_v<const From, To>;
-
-template <class T>
-inline constexpr lk_dtype lk_dtype_of_v =
-    static_cast<lk_dtype>(dtype_of<std::remove_const_t<T>>::value);
 
 }  // namespace detail
 
@@ -78,7 +78,10 @@ struct MatrixView {
   // MatrixView<float> -> MatrixView<const float>, never back.
   template <class U, std::enable_if_t<std::is_same_v<const U, T>, int> = 0>
   constexpr MatrixView(const MatrixView<U>& v)
-      : data(v.data), rows(v.rows), cols(v.cols), row_stride(v.row_stride),
+      : data(v.data),
+        rows(v.rows),
+        cols(v.cols),
+        row_stride(v.row_stride),
         col_stride(v.col_stride) {}
 
   template <class M, std::enable_if_t<detail::is_mdspan_like_v<M, 2>, int> = 0,
@@ -94,14 +97,14 @@ struct MatrixView {
 
   // For the C ABI. Only views of storage types (dtype.h) convert, and only views of mutable
   // elements to lk_matrix.
-  template <class U = T, lk_dtype Type = detail::lk_dtype_of_v<U>>
+  template <class U = T, DType Type = dtype_of<std::remove_const_t<U>>::value>
   constexpr operator lk_cmatrix() const {
-    return {data, Type, rows, cols, row_stride, col_stride};
+    return {data, static_cast<lk_dtype>(Type), rows, cols, row_stride, col_stride};
   }
   template <class U = T, std::enable_if_t<!std::is_const_v<U>, int> = 0,
-            lk_dtype Type = detail::lk_dtype_of_v<U>>
+            DType Type = dtype_of<std::remove_const_t<U>>::value>
   constexpr operator lk_matrix() const {
-    return {data, Type, rows, cols, row_stride, col_stride};
+    return {data, static_cast<lk_dtype>(Type), rows, cols, row_stride, col_stride};
   }
 };
 
@@ -214,28 +217,38 @@ template <class T>
 struct is_storage_type<T, std::void_t<decltype(dtype_of<std::remove_const_t<T>>::value)>>
     : std::true_type {};
 
-// The compile-time half of an operand's checks, with texts that say what is wrong. What depends on
-// values, a mix of types included, is checked by the library.
+// The compile-time half of an operand's checks, with texts that say what is wrong; the branches
+// keep further errors from burying them. What depends on values, a mix of types included, is
+// checked by the library.
 template <class V>
 constexpr lk_cmatrix input(const V& v) {
   static_assert(view_rank_v<V> != 0,
                 "an input is a MatrixView, a VectorView, or has rank(), data_handle(), extent(i), "
                 "stride(i) and plain elements like std::mdspan");
-  static_assert(is_storage_type<view_element_t<V>>::value,
-                "the elements of an input are float, __half, __nv_bfloat16, __nv_fp8_e4m3 or "
-                "__nv_fp8_e5m2, or const forms of them");
-  return as_rows(as_view(v));
+  if constexpr (view_rank_v<V> != 0) {
+    constexpr bool kStored = is_storage_type<view_element_t<V>>::value;
+    static_assert(kStored,
+                  "the elements of an input are float, __half, __nv_bfloat16, __nv_fp8_e4m3 or "
+                  "__nv_fp8_e5m2, or const forms of them");
+    if constexpr (kStored) return as_rows(as_view(v));
+  }
+  return {};
 }
 template <class V>
 constexpr lk_matrix output(const V& v) {
   static_assert(view_rank_v<V> != 0,
                 "an output is a MatrixView, a VectorView, or has rank(), data_handle(), extent(i), "
                 "stride(i) and plain elements like std::mdspan");
-  static_assert(!std::is_const_v<view_element_t<V>>, "the elements of an output are not const");
-  static_assert(is_storage_type<view_element_t<V>>::value,
-                "the elements of an output are float, __half, __nv_bfloat16, __nv_fp8_e4m3 or "
-                "__nv_fp8_e5m2");
-  return as_rows(as_view(v));
+  if constexpr (view_rank_v<V> != 0) {
+    constexpr bool kStored = is_storage_type<view_element_t<V>>::value;
+    constexpr bool kMutable = !std::is_const_v<view_element_t<V>>;
+    static_assert(kMutable, "the elements of an output are not const");
+    static_assert(kStored,
+                  "the elements of an output are float, __half, __nv_bfloat16, __nv_fp8_e4m3 or "
+                  "__nv_fp8_e5m2");
+    if constexpr (kMutable && kStored) return as_rows(as_view(v));
+  }
+  return {};
 }
 
 }  // namespace detail

@@ -1,0 +1,38 @@
+// The backend of this build as an object.
+#include "src/backend.h"
+
+#include "src/dispatch.h"
+#include "src/gelu.h"
+#include "src/registry.h"
+
+namespace libkernels {
+
+#if defined(LK_EMULATE)
+const Backend& emu_backend() {
+#else
+const Backend& cuda_backend() {
+#endif
+  static constexpr Backend backend{
+      .name = LK_BACKEND_NAME,
+      .device = &device,
+      .kernels = &kernels,
+      .preload = &preload,
+      .gelu = &op::gelu::run,
+      .gelu_workspace = &op::gelu::workspace,
+      .gelu_explain = &op::gelu::explain,
+      .gelu_resources = &op::gelu::resources,
+  };
+  return backend;
+}
+
+inline namespace LK_BACKEND {
+
+#if defined(LK_EMULATE)
+Device& device() { return emu_device(); }
+#else
+Device& device() { return cuda_device(); }
+#endif
+
+}  // namespace LK_BACKEND
+
+}  // namespace libkernels

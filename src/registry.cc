@@ -1,0 +1,99 @@
+#include "src/registry.h"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "include/libkernels/error.h"
+#include "src/dispatch.h"
+#include "src/gelu.h"
+
+#if !defined(LK_VERSION_MAJOR) || !defined(LK_ARCHS)
+#error "src/CMakeLists.txt defines the version and the generations built"
+#endif
+
+namespace libkernels::inline LK_BACKEND {
+namespace {
+
+// One operation, its table reduced to what does not depend on its Problem.
+struct Operation {
+  lk_op op;
+  void (*append)(lk_op op, std::vector<lk_kernel_info>* kernels);
+  void (*preload)(lk_op op, const DeviceProperties& properties);
+};
+
+template <auto table>
+constexpr Operation operation(lk_op op) {
+  return {.op = op,
+          .append =
+              [](lk_op o, std::vector<lk_kernel_info>* kernels) {
+                for (const auto* row : table()) {
+                  kernels->push_back(
+                      {row->name, o, static_cast<std::int32_t>(row->arch), LK_BACKEND_NAME});
+                }
+              },
+          .preload =
+              [](lk_op o, const DeviceProperties& properties) {
+                for (const auto* row : table()) {
+                  if (!runs_on(row->arch, properties.cc_major, properties.cc_minor)) continue;
+                  const cudaError_t error = row->preload();
+                  if (error != cudaSuccess) refuse_load(o, row->name, error);
+                }
+              }};
+}
+
+// One line an operation.
+constexpr Operation kOperations[] = {
+    operation<&op::gelu::table>(LK_OP_GELU),
+};
+
+}  // namespace
+
+std::span<const lk_kernel_info> kernels() {
+  // Never destroyed: the C ABI promises that the entries live as long as the program.
+  static const auto& list = *new std::vector<lk_kernel_info>([] {
+    std::vector<lk_kernel_info> l;
+    for (const Operation& o : kOperations) o.append(o.op, &l);
+    return l;
+  }());
+  return list;
+}
+
+const char* op_name(lk_op op) {
+  switch (op) {
+    case LK_OP_GELU:
+      return "gelu";
+    case LK_OP_SOFTMAX:
+      return "softmax";
+    case LK_OP_ROW_SUM:
+      return "row_sum";
+    case LK_OP_MATMUL:
+      return "matmul";
+  }
+  return nullptr;
+}
+
+const lk_version_info& version_info() {
+  static constexpr lk_version_info info{LK_VERSION_MAJOR, LK_VERSION_MINOR, LK_VERSION_PATCH,
+                                        LK_ARCHS,         LK_BACKEND_NAME,  CUDART_VERSION};
+  return info;
+}
+
+void preload(lk_op op) {
+  if (op != LK_OP_ALL && op_name(op) == nullptr) {
+    throw invalid_argument(
+        fmt::format("preload: {} is no operation; 0 (LK_OP_ALL) to 4 (LK_OP_MATMUL)", op));
+  }
+  bool found = false;
+  for (const Operation& o : kOperations) {
+    if (op != LK_OP_ALL && op != o.op) continue;
+    o.preload(o.op, current_device(o.op));
+    found = true;
+  }
+  if (!found) {
+    throw unsupported(fmt::format("preload: this version has no kernels for {}", op_name(op)));
+  }
+}
+
+}  // namespace libkernels::inline LK_BACKEND

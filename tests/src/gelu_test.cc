@@ -1,0 +1,302 @@
+// GeLU's host layer through a Backend object: what it accepts, refuses, chooses and explains. What
+// its kernels compute is tested beside the kernels.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "include/libkernels/dtype.h"
+#include "src/backend.h"
+#include "tests/support/backends.h"
+#include "tests/support/device_buffer.h"
+#include "tests/support/refusal.h"
+
+namespace libkernels {
+namespace {
+
+using test::DeviceBuffer;
+using test::is_accepted;
+using test::is_cuda_error;
+using test::is_invalid;
+using test::is_unsupported;
+using test::ProfileScope;
+using test::refusal;
+
+const Backend& emu() { return emu_backend(); }
+
+// A 4 x 8 call on emulated memory.
+struct Call {
+  static constexpr std::size_t kBytes = 4 * 8 * sizeof(float);
+  DeviceBuffer x_memory{emu().device(), kBytes}, y_memory{emu().device(), kBytes};
+  lk_cmatrix x{x_memory.data(), LK_F32, 4, 8, 8, 1};
+  lk_matrix y{y_memory.data(), LK_F32, 4, 8, 8, 1};
+  lk_gelu_options options = LK_OPTIONS_INIT(lk_gelu_options);
+  const char* pin = nullptr;
+
+  Call() { x_memory.copy_in(std::vector<float>(32, 1.0f).data(), kBytes); }
+  GeluCall operator()() const { return {&x, &y, &options, nullptr, pin}; }
+  std::vector<float> result() const {
+    std::vector<float> r(32);
+    y_memory.copy_out(r.data(), kBytes);
+    return r;
+  }
+  bool y_untouched() const {
+    for (float v : result()) {
+      if (!std::isnan(v)) return false;
+    }
+    return true;
+  }
+};
+
+TEST(GeluHostTest, EveryMixOfTypesIsOfferedOrRefusedByName) {
+  const ProfileScope profile("emu80");
+  const std::string offered[] = {"f32 f32", "f16 f16", "f16 f32", "bf16 bf16", "bf16 f32"};
+  for (lk_dtype in = LK_F32; in <= LK_F8_E5M2; ++in) {
+    for (lk_dtype out = LK_F32; out <= LK_F8_E5M2; ++out) {
+      Call c;
+      c.x.dtype = in;
+      c.y.dtype = out;
+      const std::string x = name(DType{in}), y = name(DType{out});
+      const auto r = refusal([&] { emu().gelu(c()); });
+      if (std::find(std::begin(offered), std::end(offered), x + " " + y) != std::end(offered)) {
+        EXPECT_TRUE(is_accepted(r)) << x << " -> " << y;
+      } else {
+        EXPECT_TRUE(is_unsupported(r, "gelu: x is " + x + " and y is " + y + "; offered are f32"));
+        EXPECT_TRUE(c.y_untouched());
+      }
+    }
+  }
+}
+
+TEST(GeluHostTest, RefusalsNameTheArgumentAndTouchNothing) {
+  struct Case {
+    std::function<void(Call&)> change;
+    const char* text;
+  };
+  const Case cases[] = {
+      {[](Call& c) { c.y.rows = 3; }, "gelu: x is 4 x 8 and y is 3 x 8"},
+      {[](Call& c) { c.x.rows = -1; }, "gelu: x.rows is -1"},
+      {[](Call& c) { c.y.col_stride = 0; }, "gelu: y.col_stride is 0 with 8 columns"},
+      {[](Call& c) { c.y.dtype = 9; }, "gelu: y.dtype is 9"},
+      {[](Call& c) { c.options.form = 2; },
+       "gelu: options.form is 2; 0 (LK_GELU_TANH) or 1 (LK_GELU_ERF)"},
+      {[](Call& c) { c.options.form = -1; }, "gelu: options.form is -1"},
+      {[](Call& c) { c.options.call.max_sms = -3; }, "gelu: options.call.max_sms is -3"},
+      {[](Call& c) { c.x.data = static_cast<char*>(c.y.data) + 4; }, "gelu: the output y (bytes "},
+      {[](Call& c) { c.pin = "gelu_sm70"; },
+       "gelu: the caller's pin names 'gelu_sm70', which is none of its kernels: gelu_sm100, "
+       "gelu_sm90, gelu_sm80"},
+  };
+  for (const Case& k : cases) {
+    Call c;
+    k.change(c);
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu_workspace(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu_explain(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu_resources(c()); }), k.text));
+    EXPECT_TRUE(c.y_untouched()) << k.text;
+  }
+  Call c;
+  c.options.reserved = 1;
+  EXPECT_TRUE(is_unsupported(refusal([&] { emu().gelu(c()); }), "gelu: options.reserved is 1"));
+  EXPECT_TRUE(is_invalid(refusal([&] {
+                           emu().gelu({nullptr, &c.y, nullptr});
+                         }),
+                         "gelu: x is null"));
+  EXPECT_TRUE(is_invalid(refusal([&] {
+                           emu().gelu({&c.x, nullptr, nullptr});
+                         }),
+                         "gelu: y is null"));
+}
+
+TEST(GeluHostTest, NothingIsLaunchedWithoutElements) {
+  const ProfileScope profile("emu80");
+  for (const auto& [rows, cols] : {std::pair{0, 8}, {8, 0}, {0, 0}}) {
+    const lk_cmatrix x{nullptr, LK_F16, rows, cols, cols, 1};
+    const lk_matrix y{nullptr, LK_F32, rows, cols, cols, 1};
+    const GeluCall call{&x, &y, nullptr};
+    EXPECT_TRUE(is_accepted(refusal([&] { emu().gelu(call); })));
+    EXPECT_EQ(emu().gelu_workspace(call), 0u);
+    EXPECT_NE(emu().gelu_explain(call).find("no elements: nothing is launched"), std::string::npos);
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu_resources(call); }), "without elements"));
+  }
+}
+
+TEST(GeluHostTest, RunsAndDefaultsToTanh) {
+  for (const char* device : {"emu80", "emu90", "emu100"}) {
+    const ProfileScope profile(device);
+    Call c;
+    emu().gelu({&c.x, &c.y, nullptr});
+    for (float v : c.result()) EXPECT_NEAR(v, 0.841192f, 1e-6) << device;
+    c.options.form = LK_GELU_ERF;
+    emu().gelu(c());
+    for (float v : c.result()) EXPECT_NEAR(v, 0.841345f, 1e-6) << device;
+  }
+}
+
+TEST(GeluHostTest, RunsInPlace) {
+  const ProfileScope profile("emu80");
+  Call c;
+  c.x.data = c.y.data;
+  c.y_memory.copy_in(std::vector<float>(32, 1.0f).data(), Call::kBytes);
+  emu().gelu(c());
+  for (float v : c.result()) EXPECT_NEAR(v, 0.841192f, 1e-6);
+}
+
+TEST(GeluHostTest, IgnoredStridesReachTheKernelAsDenseOnes) {
+  const ProfileScope profile("emu80");
+  Call c;
+  c.x = {c.x.data, LK_F32, 1, 32, -77, 1};
+  c.y = {c.y.data, LK_F32, 1, 32, 0, 1};
+  emu().gelu(c());
+  for (float v : c.result()) EXPECT_NEAR(v, 0.841192f, 1e-6);
+  c.x = {c.x.data, LK_F32, 32, 1, 1, -5};
+  c.y = {c.y.data, LK_F32, 32, 1, 1, 0};
+  EXPECT_TRUE(is_accepted(refusal([&] { emu().gelu(c()); })));
+}
+
+TEST(GeluHostTest, EachDeviceTakesItsKernel) {
+  const std::pair<const char*, const char*> expected[] = {
+      {"a100", "gelu_sm80"},    {"rtx3090", "gelu_sm80"}, {"rtx4090", "gelu_sm80"},
+      {"h200", "gelu_sm90"},    {"b200", "gelu_sm100"},   {"b300", "gelu_sm100"},
+      {"rtx5090", "gelu_sm80"},
+  };
+  for (const auto& [device, kernel] : expected) {
+    const ProfileScope profile(device);
+    Call c;
+    EXPECT_STREQ(emu().gelu_resources(c()).kernel, kernel) << device;
+    c.pin = "gelu_sm80";
+    EXPECT_STREQ(emu().gelu_resources(c()).kernel, "gelu_sm80") << device;
+  }
+  const ProfileScope profile("a100");
+  Call c;
+  c.pin = "gelu_sm100";
+  EXPECT_TRUE(is_unsupported(refusal([&] { emu().gelu(c()); }),
+                             "gelu: gelu_sm100 (the caller's pin) cannot run this call"));
+  EXPECT_TRUE(c.y_untouched());
+}
+
+TEST(GeluHostTest, ADeviceBelow80IsUnsupported) {
+  const DeviceProperties before = emulator::current_profile();
+  DeviceProperties turing = before;
+  turing.cc_major = 7;
+  turing.cc_minor = 5;
+  emulator::set_current_profile(turing);
+  Call c;
+  const auto r = refusal([&] { emu().gelu(c()); });
+  emulator::set_current_profile(before);
+  EXPECT_TRUE(is_unsupported(r, "compute capability 7.5"));
+  EXPECT_TRUE(is_unsupported(r, "gelu_sm80: skipped: sm80 kernels do not run on"));
+  EXPECT_TRUE(c.y_untouched());
+}
+
+TEST(GeluHostTest, AnEmulatedFaultIsToldWithItsText) {
+  const ProfileScope profile("emu80");
+  Call c;
+  static float host[32];
+  c.y.data = host;
+  const auto r = refusal([&] { emu().gelu(c()); });
+  EXPECT_TRUE(is_cuda_error(r, "gelu: launching gelu_sm80 failed: cudaError"));
+  EXPECT_TRUE(is_cuda_error(r, emulator::last_fault()));
+  EXPECT_NE(emulator::last_fault(), "");
+}
+
+TEST(GeluHostTest, ExplainsProblemDeviceWalkPlanAndScratch) {
+  const ProfileScope profile("h200");
+  Call c;
+  c.options.call.max_sms = 10;
+  c.options.form = LK_GELU_ERF;
+  const std::string text = emu().gelu_explain(c());
+  for (const char* part :
+       {"gelu, erf form\nx: f32, 4 x 8, strides 8 and 1\ny: f32, 4 x 8, strides 8 and 1\ndevice: ",
+        "compute capability 9.0, 10 of 132 SMs\nkernels, best first:\n",
+        "  gelu_sm100: skipped: sm100 kernels do not run on compute capability 9.0\n",
+        "  gelu_sm90: chosen\n  gelu_sm80: not needed\nplan:\n  ", "\nscratch: none\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\nin: " << text;
+  }
+  EXPECT_TRUE(c.y_untouched());
+}
+
+// Environment variables are read once: each case needs a process of its own.
+class GeluEnvironmentTest : public testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+// Exits with 0 if the call was refused (or, for "", accepted) as expected, else prints why.
+[[noreturn]] void exit_with(const test::Refusal& r, const std::string& part) {
+  const bool good = part.empty() ? r.status == LK_SUCCESS : r.text.find(part) != std::string::npos;
+  if (!good) std::fprintf(stderr, "status %d: %s\n", r.status, r.text.c_str());
+  std::_Exit(good ? 0 : 1);
+}
+
+TEST_F(GeluEnvironmentTest, ForcePinsARow) {
+  const auto statement = [] {
+    setenv("LIBKERNELS_FORCE", "gelu_sm80", 1);
+    const ProfileScope profile("h200");
+    const Call c;
+    const bool forced = std::string(emu().gelu_resources(c()).kernel) == "gelu_sm80";
+    setenv("LIBKERNELS_FORCE", "gelu_sm90", 1);  // too late
+    const bool once = std::string(emu().gelu_resources(c()).kernel) == "gelu_sm80";
+    const bool told =
+        emu().gelu_explain(c()).find("chosen: named by LIBKERNELS_FORCE") != std::string::npos;
+    std::_Exit(forced && once && told ? 0 : 1);
+  };
+  EXPECT_EXIT(statement(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(GeluEnvironmentTest, ForceFailsLoudly) {
+  const auto unknown = [] {
+    setenv("LIBKERNELS_FORCE", "gelu_sm81", 1);
+    const Call c;
+    refusal([&] { emu().gelu(c()); });
+    exit_with(refusal([&] { emu().gelu(c()); }),
+              "LIBKERNELS_FORCE names 'gelu_sm81', which is no kernel of this build; the kernels "
+              "are gelu_sm100, gelu_sm90, gelu_sm80");
+  };
+  EXPECT_EXIT(unknown(), testing::ExitedWithCode(0), "");
+  const auto impossible = [] {
+    setenv("LIBKERNELS_FORCE", "gelu_sm100", 1);
+    const ProfileScope profile("h200");
+    const Call c;
+    exit_with(refusal([&] { emu().gelu(c()); }),
+              "gelu: gelu_sm100 (LIBKERNELS_FORCE) cannot run this call");
+  };
+  EXPECT_EXIT(impossible(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(GeluEnvironmentTest, CheckLooksAtTheMemory) {
+  const auto foreign = [] {
+    setenv("LIBKERNELS_CHECK", "1", 1);
+    Call c;
+    static const float host[32] = {};
+    c.x.data = host;
+    exit_with(refusal([&] { emu().gelu(c()); }),
+              "which the device cannot access; device memory is needed");
+  };
+  EXPECT_EXIT(foreign(), testing::ExitedWithCode(0), "");
+  const auto beyond = [] {
+    setenv("LIBKERNELS_CHECK", "1", 1);
+    Call c;
+    c.x.row_stride = c.y.row_stride = 1000;
+    c.x.data = c.y.data;  // in place: apart they would overlap
+    exit_with(refusal([&] { emu().gelu(c()); }), "gelu: x takes 12032 bytes from ");
+  };
+  EXPECT_EXIT(beyond(), testing::ExitedWithCode(0), "");
+  const auto fine = [] {
+    setenv("LIBKERNELS_CHECK", "1", 1);
+    const Call c;
+    exit_with(refusal([&] { emu().gelu(c()); }), "");
+  };
+  EXPECT_EXIT(fine(), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace libkernels
