@@ -1,7 +1,7 @@
 // Arithmetic that C++ has no operator for. Included by ptx.cuh only.
 //
-// Fused multiply-add is fmaf(), as in C++: kernels are compiled with -fmad=false, so nothing else
-// fuses. The approximations subnormals included: none of these flushes to zero.
+// Fused multiply-add is fmaf() and absolute value fabsf(), as in C++: kernels are compiled with
+// -fmad=false, so nothing else fuses. Functions without ftz in their name keep subnormals.
 #pragma once
 
 namespace libkernels::inline LK_BACKEND::ptx {
@@ -9,17 +9,30 @@ namespace libkernels::inline LK_BACKEND::ptx {
 // ex2.approx.f32 d, x;        2^x, at most 2 ulp off                    sm_20, thread
 LK_DEVICE float ex2_approx_f32(float x);
 
+// ex2.approx.ftz.f32 d, x;    the same, subnormal arguments and results become 0  sm_20, thread
+// One instruction where the form above takes four.
+LK_DEVICE float ex2_approx_ftz_f32(float x);
+
 // lg2.approx.f32 d, x;        log2 x, 2^-22 absolute on (0.5, 2), else relative   sm_20, thread
 LK_DEVICE float lg2_approx_f32(float x);
 
 // rcp.approx.f32 d, x;        1 / x, at most 1 ulp off                  sm_20, thread
 LK_DEVICE float rcp_approx_f32(float x);
 
+// rcp.approx.ftz.f32 d, x;    the same, subnormal arguments and results become 0  sm_20, thread
+LK_DEVICE float rcp_approx_ftz_f32(float x);
+
 // rsqrt.approx.f32 d, x;      x^-0.5, relative 2^-22.9                  sm_20, thread
 LK_DEVICE float rsqrt_approx_f32(float x);
 
 // tanh.approx.f32 d, x;       relative 2^-11                            sm_75, thread
 LK_DEVICE float tanh_approx_f32(float x);
+
+// max.f32 d, a, b;            the other one if one is NaN; -0 is below +0  sm_10, thread
+LK_DEVICE float max_f32(float a, float b);
+
+// min.f32 d, a, b;            the other one if one is NaN; -0 is below +0  sm_10, thread
+LK_DEVICE float min_f32(float a, float b);
 
 // max.NaN.f32 d, a, b;        NaN (canonical) if either is NaN          sm_80, thread
 LK_DEVICE float max_NaN_f32(float a, float b);

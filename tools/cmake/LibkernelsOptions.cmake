@@ -20,12 +20,22 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-if(DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT CMAKE_CUDA_ARCHITECTURES STREQUAL "OFF")
+# In a larger project the variable belongs to that project's own CUDA targets.
+if(PROJECT_IS_TOP_LEVEL AND DEFINED CMAKE_CUDA_ARCHITECTURES
+   AND NOT CMAKE_CUDA_ARCHITECTURES STREQUAL "OFF")
   message(FATAL_ERROR
     "libkernels: CMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES} has no effect here, because "
     "each generation of kernels is compiled for its own targets. Set LIBKERNELS_ARCHS to a list "
     "out of 80;90;100 instead (or to native on a machine with a GPU).")
 endif()
+
+foreach(sanitizer IN LISTS LIBKERNELS_SANITIZE)
+  if(NOT sanitizer MATCHES "^(address|undefined|leak)$")
+    message(FATAL_ERROR
+      "libkernels: LIBKERNELS_SANITIZE contains '${sanitizer}'. Choose out of address;undefined "
+      "(the emulator takes the place of thread: it reports the races of kernels itself).")
+  endif()
+endforeach()
 
 # Turns "native" into the generation of the GPUs that nvidia-smi lists.
 function(libkernels_native_archs out)
@@ -56,8 +66,11 @@ function(libkernels_native_archs out)
   set(${out} "${archs}" PARENT_SCOPE)
 endfunction()
 
+# LIBKERNELS_BUILT_ARCHS: the generations that nvcc builds. The emulator always runs all of them.
 set(LIBKERNELS_BUILT_ARCHS "${LIBKERNELS_ARCHS}")
-if(LIBKERNELS_BUILT_ARCHS STREQUAL "native")
+if(LIBKERNELS_BUILT_ARCHS STREQUAL "")
+  message(FATAL_ERROR "libkernels: LIBKERNELS_ARCHS is empty. Choose out of 80;90;100, or native.")
+elseif(LIBKERNELS_BUILT_ARCHS STREQUAL "native")
   libkernels_native_archs(LIBKERNELS_BUILT_ARCHS)
 endif()
 foreach(arch IN LISTS LIBKERNELS_BUILT_ARCHS)
@@ -68,10 +81,11 @@ foreach(arch IN LISTS LIBKERNELS_BUILT_ARCHS)
       "serves 10.0 and 10.3; other GPUs from 8.0 on run the code of 80), or native.")
   endif()
 endforeach()
-list(APPEND LIBKERNELS_BUILT_ARCHS 80)
+list(APPEND LIBKERNELS_BUILT_ARCHS 80)  # everyone's fallback
 list(REMOVE_DUPLICATES LIBKERNELS_BUILT_ARCHS)
 list(SORT LIBKERNELS_BUILT_ARCHS COMPARE NATURAL)
+list(JOIN LIBKERNELS_BUILT_ARCHS " " archs)
+message(STATUS "libkernels: generations for CUDA: ${archs}")
 if(LIBKERNELS_EMULATE)
-  set(LIBKERNELS_BUILT_ARCHS 80 90 100)
+  message(STATUS "libkernels: emulated build, CUDA is left out; the emulator runs all generations")
 endif()
-message(STATUS "libkernels: generations ${LIBKERNELS_BUILT_ARCHS}, emulate ${LIBKERNELS_EMULATE}")

@@ -7,6 +7,11 @@ LK_DEVICE float ex2_approx_f32(float x) {
   asm("ex2.approx.f32 %0, %1;" : "=f"(d) : "f"(x));
   return d;
 }
+LK_DEVICE float ex2_approx_ftz_f32(float x) {
+  float d;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(d) : "f"(x));
+  return d;
+}
 LK_DEVICE float lg2_approx_f32(float x) {
   float d;
   asm("lg2.approx.f32 %0, %1;" : "=f"(d) : "f"(x));
@@ -17,6 +22,11 @@ LK_DEVICE float rcp_approx_f32(float x) {
   asm("rcp.approx.f32 %0, %1;" : "=f"(d) : "f"(x));
   return d;
 }
+LK_DEVICE float rcp_approx_ftz_f32(float x) {
+  float d;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(d) : "f"(x));
+  return d;
+}
 LK_DEVICE float rsqrt_approx_f32(float x) {
   float d;
   asm("rsqrt.approx.f32 %0, %1;" : "=f"(d) : "f"(x));
@@ -25,6 +35,16 @@ LK_DEVICE float rsqrt_approx_f32(float x) {
 LK_DEVICE float tanh_approx_f32(float x) {
   float d;
   asm("tanh.approx.f32 %0, %1;" : "=f"(d) : "f"(x));
+  return d;
+}
+LK_DEVICE float max_f32(float a, float b) {
+  float d;
+  asm("max.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}
+LK_DEVICE float min_f32(float a, float b) {
+  float d;
+  asm("min.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
   return d;
 }
 LK_DEVICE float max_NaN_f32(float a, float b) {

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace libkernels::inline LK_BACKEND::ptx {
+
+LK_DEVICE float cvt_f32_f16(std::uint16_t bits) { return emulator::f32_from_f16(bits); }
+LK_DEVICE std::uint16_t cvt_rn_f16_f32(float x) { return emulator::f16_from_f32(x); }
+LK_DEVICE std::uint16_t cvt_rn_bf16_f32(float x) { return emulator::bf16_from_f32(x); }
+LK_DEVICE std::uint32_t cvt_rn_f16x2_f32(float hi, float lo) {
+  return std::uint32_t(emulator::f16_from_f32(hi)) << 16 | emulator::f16_from_f32(lo);
+}
+LK_DEVICE std::uint32_t cvt_rn_bf16x2_f32(float hi, float lo) {
+  return std::uint32_t(emulator::bf16_from_f32(hi)) << 16 | emulator::bf16_from_f32(lo);
+}
+
+}  // namespace libkernels::inline LK_BACKEND::ptx

@@ -1,0 +1,151 @@
+#include "kernels/ptx/emu/race.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "kernels/ptx/emu/state.h"
+
+namespace libkernels::emulator {
+
+// ---- Clocks -----------------------------------------------------------------------------------
+
+void WarpClock::reset() {
+  clock = 1;
+  floor = 0;
+  std::memset(vc, 0, sizeof(vc));
+  partial = false;
+}
+
+void WarpClock::tick() { clock = std::min(clock + 1, Access::kMaxClock); }
+
+void WarpClock::sync_lanes(std::uint32_t mask, bool all) {
+  if (all) {
+    floor = clock;
+    partial = false;
+    return tick();
+  }
+  if (!partial) std::memset(seen, 0, sizeof(seen));
+  partial = true;
+  // What any of them knew, all of them know.
+  std::uint32_t joined[kLanes] = {};
+  for (std::uint32_t m = mask; m; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    for (int u = 0; u < kLanes; ++u) joined[u] = std::max(joined[u], seen[lane][u]);
+    joined[lane] = clock;
+  }
+  for (std::uint32_t m = mask; m; m &= m - 1) {
+    std::memcpy(seen[std::countr_zero(m)], joined, sizeof(joined));
+  }
+  tick();
+}
+
+void WarpClock::release_into(std::uint32_t* vc_out, std::uint32_t own_index) {
+  for (int w = 0; w < kWarps; ++w) vc_out[w] = std::max(vc_out[w], vc[w]);
+  vc_out[own_index] = std::max(vc_out[own_index], clock);
+}
+
+void WarpClock::acquire(const std::uint32_t* vc_in) {
+  for (int w = 0; w < kWarps; ++w) vc[w] = std::max(vc[w], vc_in[w]);
+}
+
+// ---- Judging ----------------------------------------------------------------------------------
+
+bool ordered_before(const Access& access, const Thread& thread) {
+  // Seam: release/acquire between CTAs, and mbarriers, will join clocks here too.
+  if (access.cta() != thread.cta->incarnation) return false;
+  if (access.thread() == thread.index) return true;
+  // A saturated clock tells nothing; better blind than wrong.
+  if (access.clock() == Access::kMaxClock) return true;
+  const WarpClock& clock = thread.warp->clock;
+  const std::uint32_t warp = access.thread() / kLanes;
+  if (warp != thread.warp->index) return access.clock() <= clock.vc[warp];
+  return access.clock() <= clock.floor ||
+         (clock.partial && access.clock() <= clock.seen[thread.lane][access.thread() % kLanes]);
+}
+
+namespace {
+
+std::uint64_t cta_of(const Access& access) {
+  const Launch& l = machine().launch;
+  const std::uint32_t started = access.cta() - l.first_incarnation;
+  return l.cta_of_incarnation.empty() ? started : l.cta_of_incarnation[started];
+}
+
+[[noreturn]] void report_race(const Thread& t, const Access& old, bool write, std::size_t offset,
+                              std::size_t bytes, const void* pc, bool shared) {
+  const LaunchRequest& r = machine().launch.request;
+  const std::uint64_t cta = cta_of(old);
+  const std::uint32_t i = old.thread();
+  const bool same_cta = old.cta() == t.cta->incarnation;
+  const bool same_warp = same_cta && i / kLanes == t.warp->index;
+  fail(cudaErrorLaunchFailure, pc,
+       "race on %s memory: %s of %zu bytes at offset %zu, after a %s by CTA (%u, %u, %u), thread "
+       "(%u, %u, %u) that nothing orders before it; expected %s between them",
+       shared ? "shared" : "global", write ? "write" : "read", bytes, offset, old.write() ? "write" : "read",
+       unsigned(cta % r.grid.x), unsigned(cta / r.grid.x % r.grid.y),
+       unsigned(cta / r.grid.x / r.grid.y), i % r.block.x, i / r.block.x % r.block.y,
+       i / r.block.x / r.block.y,
+       same_warp  ? "__syncwarp() or another warp-level collective"
+       : same_cta ? "a CTA barrier"
+                  : "disjoint elements: CTAs of a grid are not ordered");
+}
+
+// May `now` take the place of `old`, so that no race is lost? Nothing that races with `old` later
+// can miss `now`.
+bool covers(const Access& now, const Access& old) {
+  return (old.mask() & ~now.mask()) == 0 && (now.write() || !old.write());
+}
+
+// Judges one cell and remembers the access in it.
+void check_cell(Thread* t, RaceCell* cell, Access now, std::uint64_t oldest_valid, Space space,
+                std::size_t offset, std::size_t bytes, const void* pc, bool shared) {
+  int place = -1;
+  for (int i = 0; i < RaceCell::kAccesses; ++i) {
+    const Access old = cell->accesses[i];
+    if (old.bits < oldest_valid) {  // empty, or of an earlier launch
+      if (place < 0) place = i;
+      continue;
+    }
+    const bool ordered = ordered_before(old, *t);
+    if (old.mask() & now.mask()) {
+      if (!ordered && (old.write() || now.write())) {
+        report_race(*t, old, now.write(), offset, bytes, pc, shared);
+      }
+      if (space == Space::global_nc && old.write()) {
+        fail(cudaErrorLaunchFailure, pc,
+             "ld.global.nc of %zu bytes at offset %zu, which this launch has written: expected "
+             "memory that nobody writes while the kernel runs",
+             bytes, offset);
+      }
+    }
+    if (ordered && covers(now, old)) {
+      if (place >= 0) cell->accesses[i] = Access{0};
+      else place = i;
+    }
+  }
+  if (place < 0) place = int(t->index % RaceCell::kAccesses);
+  cell->accesses[place] = now;
+}
+
+}  // namespace
+
+void check_races(Thread* t, RaceCell* cells, std::size_t offset, std::size_t bytes, bool write,
+                 Space space, const void* pc, bool shared) {
+  const std::uint32_t cta = t->cta->incarnation;
+  const std::uint32_t first =
+      shared ? cta : machine().launch.first_incarnation;  // shared memory passes from CTA to CTA
+  const std::uint64_t oldest_valid = std::uint64_t(first) << Access::kCtaAt;
+  const std::size_t end = offset + bytes;
+  for (std::size_t at = offset; at < end;) {
+    const std::size_t cell = at / RaceCell::kBytes;
+    const std::size_t stop = std::min(end, (cell + 1) * RaceCell::kBytes);
+    const std::uint32_t mask = (1u << (stop - cell * RaceCell::kBytes)) - (1u << at % RaceCell::kBytes);
+    const Access now = Access::pack(cta, t->warp->clock.clock, t->index, mask, write);
+    check_cell(t, &cells[cell], now, oldest_valid, space, offset, bytes, pc, shared);
+    at = stop;
+  }
+}
+
+}  // namespace libkernels::emulator

@@ -1,0 +1,395 @@
+// Runs a grid: which CTAs are resident, which warp runs next, and how a launch ends.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include "kernels/ptx/emu/state.h"
+
+namespace libkernels::emulator {
+
+LK_EMU_TLS Thread* current_thread = nullptr;
+
+Machine& machine() {
+  static auto* m = new Machine;  // never destroyed: other statics may still launch
+  return *m;
+}
+
+uint3 thread_idx() { return current_thread->idx; }
+uint3 block_idx() { return current_thread->cta->idx; }
+dim3 block_dim() { return machine().launch.request.block; }
+dim3 grid_dim() { return machine().launch.request.grid; }
+
+// ---- CTAs -------------------------------------------------------------------------------------
+
+namespace {
+
+// mmap instead of new: untouched pages cost nothing, and the start is aligned to a page.
+void* map_zeroed(std::size_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+constexpr std::size_t kShadowBytes = kSharedBytes / RaceCell::kBytes * sizeof(RaceCell);
+
+}  // namespace
+
+Cta::Cta() : shared_written(kSharedBytes / 8) {
+  shared = static_cast<unsigned char*>(map_zeroed(kSharedBytes));
+  shared_shadow = static_cast<RaceCell*>(map_zeroed(kShadowBytes));
+  if (!shared || !shared_shadow) throw std::bad_alloc();
+}
+
+Cta::~Cta() {
+  munmap(shared, kSharedBytes);
+  munmap(shared_shadow, kShadowBytes);
+}
+
+namespace {
+
+// Everything that differs from one CTA of a launch to the next.
+void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32_t incarnation) {
+  const dim3 grid = launch.request.grid, block = launch.request.block;
+  cta->linear = linear;
+  cta->idx = {unsigned(linear % grid.x), unsigned(linear / grid.x % grid.y),
+              unsigned(linear / grid.x / grid.y)};
+  cta->incarnation = incarnation;
+  cta->live = launch.threads;
+  cta->runnable = std::uint32_t((std::uint64_t(1) << launch.warps) - 1);
+  cta->waited_for_grid = false;
+  for (; cta->barriers_used; cta->barriers_used &= cta->barriers_used - 1)
+    cta->barriers[std::countr_zero(cta->barriers_used)] = Barrier{};
+  std::memset(cta->shared, 0xff, launch.request.smem);
+  std::memset(cta->shared_written.data(), 0, (launch.request.smem + 7) / 8);
+  for (std::uint32_t w = 0; w < launch.warps; ++w) {
+    Warp& warp = cta->warps[w];
+    const std::uint32_t count = std::min(kLanes, launch.threads - w * kLanes);
+    warp.cta = cta;
+    warp.index = w;
+    warp.lanes = std::uint32_t((std::uint64_t(1) << count) - 1);
+    warp.runnable = warp.lanes;
+    warp.exited = warp.in_barrier = 0;
+    if (warp.gathering) std::fill_n(warp.gatherings, kLanes, Gathering{});
+    warp.gathering = 0;
+    warp.clock.reset();
+  }
+  uint3 idx{0, 0, 0};
+  for (std::uint32_t i = 0; i < launch.threads; ++i) {
+    Thread& t = cta->threads[i];
+    t.cta = cta;
+    t.warp = &cta->warps[i / kLanes];
+    t.index = i;
+    t.lane = i % kLanes;
+    t.idx = idx;
+    t.state = State::fresh;
+    if (++idx.x == block.x) idx.x = 0, ++idx.y;
+    if (idx.y == block.y) idx.y = 0, ++idx.z;
+  }
+}
+
+// ---- Fibers -----------------------------------------------------------------------------------
+
+void leave_for_scheduler(Thread* t) { fiber_switch(&t->fiber, &machine().scheduler); }
+
+[[noreturn]] void fiber_main() {
+  Machine& m = machine();
+  fiber_started(&m.scheduler);
+  Thread* t = current_thread;
+  try {
+    m.launch.request.invoke(m.launch.request.argument);
+  } catch (...) {
+    fail(cudaErrorLaunchFailure, nullptr, "the kernel threw a C++ exception");
+  }
+  thread_exits(t);
+  t->state = State::exited;
+  leave_for_scheduler(t);
+  __builtin_unreachable();
+}
+
+// Runs one thread until it blocks, exits or faults.
+void resume(Thread* t) {
+  Machine& m = machine();
+  if (t->state == State::fresh) {
+    char* stack = m.stacks.take();
+    if (!stack) return record_cta_fault(*t->cta, "the emulator ran out of memory for stacks");
+    t->stack = reinterpret_cast<std::uintptr_t>(stack);
+    fiber_prepare(&t->fiber, stack, &fiber_main);
+  }
+  t->state = State::running;
+  current_thread = t;
+  fiber_switch(&m.scheduler, &t->fiber);
+  current_thread = nullptr;
+  if (m.signal.number) return record_signal(t);
+  if (t->state != State::exited) return;
+  m.stacks.give_back(reinterpret_cast<char*>(t->stack));
+  t->stack = 0;
+  t->warp->exited |= 1u << t->lane;
+  --t->cta->live;
+  if (m.launch.counting && t->warp->exited == t->warp->lanes) flush_logs(t->warp);
+}
+
+}  // namespace
+
+void block(Thread* t, State state) {
+  t->state = state;
+  leave_for_scheduler(t);
+}
+
+void wake(Warp* warp, std::uint32_t lanes) {
+  if (!lanes) return;
+  warp->runnable |= lanes;
+  warp->cta->runnable |= 1u << warp->index;
+}
+
+// ---- The order of things ----------------------------------------------------------------------
+
+namespace {
+
+// Fibers that may exist at once: the kernel's limit on mappings is 65530, and a stack takes two.
+constexpr std::uint64_t kMaxFibers = 24 * 1024;
+
+// CTAs that the device holds at once (hardware.md 1.3, without registers).
+std::uint64_t resident_ctas(const Launch& launch) {
+  const DeviceProperties& p = current_profile();
+  constexpr std::size_t kReserved = 1024, kGranule = 128;
+  const std::size_t smem = (launch.request.smem + kReserved + kGranule - 1) / kGranule * kGranule;
+  const std::uint64_t threads = launch.warps * kLanes;
+  std::uint64_t per_sm = std::min<std::uint64_t>(p.max_ctas_per_sm, p.max_threads_per_sm / threads);
+  per_sm = std::max<std::uint64_t>(1, std::min<std::uint64_t>(per_sm, p.smem_per_sm / smem));
+  return std::min({per_sm * p.sm_count, kMaxFibers / threads, launch.ctas});
+}
+
+class Scheduler {
+ public:
+  explicit Scheduler(Launch* launch)
+      : launch_(*launch),
+        completion_(settings().completion),
+        state_(settings().seed),
+        // In a fixed late order a CTA starts when the one before has finished: nothing that CTAs
+        // could wait for one another with is emulated, and a warm stack is a fast one.
+        limit_(completion_ == Completion::late ? 1 : resident_ctas(*launch)) {}
+
+  void run() {
+    while (launch_.fault.error == cudaSuccess) {
+      while (active_.size() < limit_ && started_ < launch_.ctas) start();
+      if (active_.empty()) return;
+      const std::size_t at = next_turn();
+      Cta* cta = active_[at];
+      run_slice(cta);
+      if (launch_.fault.error != cudaSuccess) return;
+      if (cta->live == 0) {
+        retire(at);
+      } else if (cta->runnable == 0) {
+        // Seam: once CTAs can wait for memory or barriers of others, only all of them being stuck
+        // is a deadlock.
+        record_cta_fault(*cta, describe_waits(*cta));
+      }
+    }
+  }
+
+  // Abandons whatever still runs.
+  void clean_up() {
+    for (Cta* cta : active_) {
+      for (Thread& t : cta->threads) {
+        if (t.stack) machine().stacks.give_back(reinterpret_cast<char*>(t.stack));
+        t.stack = 0;
+        t.log.clear();
+      }
+      machine().spare.emplace_back(cta);
+    }
+    active_.clear();
+  }
+
+ private:
+  void start() {
+    Machine& m = machine();
+    if (m.spare.empty()) m.spare.push_back(std::make_unique<Cta>());
+    Cta* cta = m.spare.back().release();
+    m.spare.pop_back();
+    reset_cta(cta, launch_, next_cta(), m.next_incarnation++);
+    if (completion_ == Completion::random) {
+      launch_.cta_of_incarnation.push_back(std::uint32_t(cta->linear));
+    }
+    active_.push_back(cta);
+  }
+
+  void retire(std::size_t at) {
+    if (launch_.request.pdl && !active_[at]->waited_for_grid) {
+      return record_cta_fault(*active_[at],
+                              "launched with pdl, but no thread executed griddepcontrol.wait");
+    }
+    machine().spare.emplace_back(active_[at]);
+    active_.erase(active_.begin() + std::ptrdiff_t(at));
+    if (turn_ > at) --turn_;
+  }
+
+  // Which of the active CTAs runs now. Random stays with one for a while: the stacks of all of them
+  // do not fit into caches.
+  std::size_t next_turn() {
+    constexpr std::uint64_t kTurns = 32;
+    if (completion_ != Completion::random) {
+      if (turn_ >= active_.size()) turn_ = 0;
+      return turn_++;
+    }
+    if (turn_ >= active_.size() || random(kTurns) == 0) turn_ = random(active_.size());
+    return turn_;
+  }
+
+  // In order, or drawn from the next few.
+  std::uint64_t next_cta() {
+    constexpr std::size_t kWindow = 64;
+    if (completion_ != Completion::random) return started_++;
+    while (window_.size() < kWindow && window_end_ < launch_.ctas) window_.push_back(window_end_++);
+    std::swap(window_[random(window_.size())], window_.back());
+    const std::uint64_t drawn = window_.back();
+    window_.pop_back();
+    ++started_;
+    return drawn;
+  }
+
+  // Late: until all wait. Eager: each warp once, then the next CTA's turn. Random: one warp.
+  void run_slice(Cta* cta) {
+    if (completion_ == Completion::random) return run_warp(cta, pick_bit(cta->runnable));
+    std::uint32_t turn = cta->runnable;
+    while (turn && launch_.fault.error == cudaSuccess) {
+      run_warp(cta, std::uint32_t(std::countr_zero(turn)));
+      turn = completion_ == Completion::late ? cta->runnable : turn & (turn - 1);
+    }
+  }
+
+  // Late: until all lanes wait or have exited. Else each lane once, so that warps interleave at
+  // every collective.
+  void run_warp(Cta* cta, std::uint32_t index) {
+    Warp& warp = cta->warps[index];
+    std::uint32_t turn = warp.runnable;
+    while (turn && launch_.fault.error == cudaSuccess) {
+      const std::uint32_t lane = completion_ == Completion::random
+                                     ? pick_bit(turn)
+                                     : std::uint32_t(std::countr_zero(turn));
+      warp.runnable &= ~(1u << lane);
+      resume(&cta->threads[index * kLanes + lane]);
+      turn = completion_ == Completion::late ? warp.runnable : turn & ~(1u << lane);
+    }
+    if (!warp.runnable) cta->runnable &= ~(1u << index);
+  }
+
+  std::uint64_t random(std::uint64_t below) {  // splitmix64
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z ^ z >> 31) % below;
+  }
+  std::uint32_t pick_bit(std::uint32_t bits) {
+    for (std::uint64_t skip = random(std::uint64_t(std::popcount(bits))); skip; --skip)
+      bits &= bits - 1;
+    return std::uint32_t(std::countr_zero(bits));
+  }
+
+  Launch& launch_;
+  const Completion completion_;
+  std::uint64_t state_;
+  const std::uint64_t limit_;
+  std::vector<Cta*> active_;
+  std::size_t turn_ = 0;
+  std::uint64_t started_ = 0;
+  std::uint64_t window_end_ = 0;
+  std::vector<std::uint64_t> window_;
+};
+
+// ---- Launching --------------------------------------------------------------------------------
+
+std::uint64_t volume(dim3 d) { return std::uint64_t(d.x) * d.y * d.z; }
+
+// What CUDA's launch would return for this shape on the emulated device.
+cudaError_t check_shape(const LaunchRequest& r, const DeviceProperties& p) {
+  constexpr unsigned kMaxGridX = 0x7fffffff, kMaxGridYZ = 65535, kMaxBlockXY = 1024, kMaxBlockZ = 64;
+  constexpr std::uint64_t kMaxCluster = 8;
+  if (volume(r.grid) == 0 || volume(r.block) == 0) return cudaErrorInvalidConfiguration;
+  if (r.grid.x > kMaxGridX || r.grid.y > kMaxGridYZ || r.grid.z > kMaxGridYZ ||
+      r.block.x > kMaxBlockXY || r.block.y > kMaxBlockXY || r.block.z > kMaxBlockZ ||
+      volume(r.block) > std::uint64_t(p.max_threads_per_cta) || volume(r.block) > kMaxThreads) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (r.smem > p.smem_per_cta_optin || r.smem > kSharedBytes) return cudaErrorInvalidValue;
+  if (volume(r.cluster) > 1) {
+    if (p.cc_major < 9) return cudaErrorInvalidConfiguration;
+    if (volume(r.cluster) > kMaxCluster) return cudaErrorInvalidClusterSize;
+    if (r.grid.x % r.cluster.x || r.grid.y % r.cluster.y || r.grid.z % r.cluster.z) {
+      return cudaErrorInvalidConfiguration;
+    }
+  }
+  return cudaSuccess;
+}
+
+void begin(Machine* m, const LaunchRequest& request) {
+  register_program();
+  Launch& l = m->launch;
+  l = Launch{};
+  l.request = request;
+  l.threads = std::uint32_t(volume(request.block));
+  l.warps = (l.threads + kLanes - 1) / kLanes;
+  l.ctas = volume(request.grid);
+  l.counting = settings().count;
+  if (m->next_incarnation + l.ctas > Access::kMaxCta) {
+    clear_all_shadows();
+    m->spare.clear();
+    m->next_incarnation = 1;
+  }
+  l.race_checks = l.ctas < Access::kMaxCta;
+  l.first_incarnation = m->next_incarnation;
+}
+
+std::string fault_text(const Fault& fault, const LaunchRequest& request) {
+  std::string text = fault.text + "\n  in kernel " + name_kernel(request.kernel);
+  char where[256];
+  if (fault.cta) {
+    const uint3 c = fault.cta->idx;
+    std::snprintf(where, sizeof(where), "\n  CTA (%u, %u, %u)", c.x, c.y, c.z);
+    text += where;
+  }
+  if (const Thread* t = fault.thread) {
+    std::snprintf(where, sizeof(where), ", thread (%u, %u, %u): warp %u, lane %u", t->idx.x,
+                  t->idx.y, t->idx.z, t->warp->index, t->lane);
+    text += where;
+  }
+  if (fault.pc) text += "\n  at " + name_pc(fault.pc);
+  return text;
+}
+
+}  // namespace
+
+cudaError_t run(const LaunchRequest& request) {
+  static std::mutex mutex;
+  if (current_thread) return cudaErrorNotSupported;  // a kernel that launches
+  const std::lock_guard lock(mutex);
+  set_last_fault("");
+  const cudaError_t error = check_shape(request, current_profile());
+  if (error != cudaSuccess) {
+    set_last_fault("the emulated device " + std::string(current_profile().name) +
+                   " cannot launch a grid of this shape\n  in kernel " +
+                   name_kernel(request.kernel));
+    return error;
+  }
+  Machine& m = machine();
+  begin(&m, request);
+  Scheduler scheduler(&m.launch);
+  {
+    const SignalGuard guard;
+    scheduler.run();
+  }
+  Launch& l = m.launch;
+  if (l.fault.error != cudaSuccess) set_last_fault(fault_text(l.fault, request));
+  scheduler.clean_up();
+  m.last = {.grid = request.grid, .block = request.block, .smem = request.smem};
+  if (l.counting) {
+    ++m.counters.launches;
+    m.counters.ctas += l.ctas;
+    m.counters.threads += l.ctas * l.threads;
+  }
+  return l.fault.error;
+}
+
+}  // namespace libkernels::emulator

@@ -1,0 +1,215 @@
+// The state of a running launch: CTAs, warps, threads and what they wait for. Internal to the core.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <signal.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/ptx/emu/core.h"
+#include "kernels/ptx/emu/emulator.h"
+#include "kernels/ptx/emu/fiber.h"
+#include "kernels/ptx/emu/memory.h"
+#include "kernels/ptx/emu/race.h"
+
+namespace libkernels::emulator {
+
+inline constexpr std::uint32_t kLanes = 32;
+inline constexpr std::uint32_t kMaxWarps = 32;
+inline constexpr std::uint32_t kMaxThreads = kLanes * kMaxWarps;
+inline constexpr std::uint32_t kBarriers = 16;
+inline constexpr std::size_t kSharedBytes = 227 * 1024;  // what a CTA can address
+
+struct Cta;
+struct Warp;
+
+// ---- Counting (Settings::count) ---------------------------------------------------------------
+
+// One access of one lane, kept until its warp synchronises.
+struct LoggedAccess {
+  const void* pc;
+  std::uintptr_t address;
+  std::uint16_t bytes;
+  bool shared, write;
+};
+
+// ---- Threads ----------------------------------------------------------------------------------
+
+enum class State : std::uint8_t { fresh, running, in_collective, in_barrier, exited };
+
+struct Thread {
+  Fiber fiber;
+  std::uintptr_t stack = 0;  // lowest byte; 0 before the first run and after the exit
+  Cta* cta = nullptr;
+  Warp* warp = nullptr;
+  uint3 idx{};
+  std::uint32_t index = 0;  // in the CTA
+  std::uint32_t lane = 0;
+  State state = State::fresh;
+
+  // What it waits in.
+  Collective op{};
+  std::uint32_t barrier = 0;
+  std::uint32_t membermask = 0;
+  const void* pc = nullptr;
+  std::uint32_t value = 0, argument = 0, result = 0;
+
+  std::vector<LoggedAccess> log;
+};
+
+// ---- Warps ------------------------------------------------------------------------------------
+
+// A collective that some lanes have reached and others have not. Kept at the index of its lowest
+// lane: masks of concurrent collectives are disjoint.
+struct Gathering {
+  std::uint32_t membermask = 0;  // 0: none
+  std::uint32_t arrived = 0;
+  Collective op{};
+  const void* pc = nullptr;
+};
+
+struct Warp {
+  Cta* cta = nullptr;
+  std::uint32_t index = 0;
+  std::uint32_t lanes = 0;  // that exist
+  std::uint32_t runnable = 0;
+  std::uint32_t exited = 0;
+  std::uint32_t gathering = 0;   // lanes that some unfinished collective names
+  std::uint32_t in_barrier = 0;  // lanes that wait in bar.sync
+  Gathering gatherings[kLanes];
+  WarpClock clock;
+};
+
+// ---- CTAs -------------------------------------------------------------------------------------
+
+struct Barrier {
+  std::uint32_t expected = 0;  // threads; 0: nobody has arrived
+  std::uint32_t arrived = 0;
+  std::uint32_t waiting[kMaxWarps] = {};  // lanes of each warp in bar.sync
+  std::uint32_t came[kMaxWarps] = {};     // lanes of each warp in either form
+  const void* pc[kMaxWarps] = {};
+  std::uint32_t released[kMaxWarps] = {};  // clocks published by bar.arrive
+};
+
+struct Cta {
+  uint3 idx{};
+  std::uint64_t linear = 0;
+  std::uint32_t incarnation = 0;  // names this CTA in Access
+  std::uint32_t live = 0;         // threads that have not exited
+  std::uint32_t runnable = 0;     // warps with runnable lanes
+  bool waited_for_grid = false;   // griddepcontrol.wait
+  std::uint32_t barriers_used = 0;
+  unsigned char* shared = nullptr;                   // kSharedBytes, 1024-aligned
+  RaceCell* shared_shadow = nullptr;
+  std::vector<std::uint8_t> shared_written;          // a bit per byte
+  Barrier barriers[kBarriers];
+  Warp warps[kMaxWarps];
+  Thread threads[kMaxThreads];
+
+  Cta();
+  ~Cta();
+  Cta(const Cta&) = delete;
+  Cta& operator=(const Cta&) = delete;
+};
+
+// ---- The launch -------------------------------------------------------------------------------
+
+struct Fault {
+  cudaError_t error = cudaSuccess;
+  std::string text;
+  const Thread* thread = nullptr;  // whose fault it is; null: a whole CTA's
+  const Cta* cta = nullptr;
+  const void* pc = nullptr;
+};
+
+struct Launch {
+  LaunchRequest request;
+  std::uint32_t threads = 0;  // per CTA
+  std::uint32_t warps = 0;
+  std::uint64_t ctas = 0;
+  std::uint32_t first_incarnation = 0;
+  bool race_checks = true;
+  bool counting = false;
+  Fault fault;
+  std::vector<std::uint32_t> cta_of_incarnation;  // only if CTAs start out of order
+};
+
+// Everything that outlives a launch. Guarded by the launch mutex.
+struct Machine {
+  Launch launch;
+  Fiber scheduler;
+  struct {
+    int number = 0;
+    const void* address = nullptr;
+    const void* pc = nullptr;
+  } signal;  // caught while a fiber ran
+  StackPool stacks;
+  std::vector<std::unique_ptr<Cta>> spare;
+  std::uint32_t next_incarnation = 1;
+  LastLaunch last;
+  Counters counters;
+};
+Machine& machine();
+
+// The running CUDA thread; null outside kernels. Per OS thread: instrumented host code of any
+// thread comes through the hooks too.
+#define LK_EMU_TLS thread_local __attribute__((tls_model("initial-exec")))
+extern LK_EMU_TLS Thread* current_thread;
+
+// ---- Between the parts ------------------------------------------------------------------------
+
+// Ends the launch; the calling fiber never continues. printf-style, so that no object is left
+// behind on the abandoned stack.
+[[noreturn]] void fail(cudaError_t error, const void* pc, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+// The same from the scheduler, about a CTA.
+void record_cta_fault(const Cta& cta, const std::string& text);
+
+// Gives the OS thread to the scheduler until someone makes this thread runnable.
+void block(Thread* thread, State state);
+void wake(Warp* warp, std::uint32_t lanes);
+
+// Judges an access of the running thread, and remembers it.
+void check_access(Thread* thread, Space space, const void* p, std::size_t bytes, bool write,
+                  const void* pc);
+
+void thread_exits(Thread* thread);              // collectives that wait for it are faults
+std::string describe_waits(const Cta& cta);     // where every thread of a stuck CTA is
+void describe_lanes(std::uint32_t lanes, char* text, std::size_t size);
+const char* name_of(Collective op);
+
+// Is a remembered access ordered before whatever `thread` does now?
+bool ordered_before(const Access& access, const Thread& thread);
+// Checks and updates the cells of bytes [offset, offset + bytes); offsets count from the cells.
+void check_races(Thread* thread, RaceCell* cells, std::size_t offset, std::size_t bytes, bool write,
+                 Space space, const void* pc, bool shared);
+
+void log_access(Thread* thread, std::uintptr_t address, std::size_t bytes, bool shared, bool write,
+                const void* pc);
+void flush_logs(Warp* warp);
+
+// Catches SIGSEGV and its like while it lives: a fiber that raises one switches to the scheduler for
+// good, with Machine::signal set.
+class SignalGuard {
+ public:
+  SignalGuard();
+  ~SignalGuard();
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+
+ private:
+  stack_t former_stack_{};
+};
+// Turns what the handler caught into the launch's fault.
+void record_signal(Thread* thread);
+
+// "kernel_name<...>", or "function+0x12": from the program's symbol table.
+std::string name_kernel(const void* address);
+std::string name_pc(const void* pc);
+
+void set_last_fault(std::string text);
+
+}  // namespace libkernels::emulator

@@ -1,0 +1,45 @@
+// main() of every test program. Exits 77, which ctest shows as "Skipped", if every case that ran
+// was skipped, and prints why cases were skipped, one line a reason.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <string>
+
+namespace {
+
+constexpr int kAllSkipped = 77;  // SKIP_RETURN_CODE in tests/CMakeLists.txt
+
+class SkipReasons : public testing::EmptyTestEventListener {
+ public:
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (result.type() == testing::TestPartResult::kSkip) ++cases_[result.message()];
+  }
+  void OnTestProgramEnd(const testing::UnitTest&) override {
+    for (const auto& [reason, count] : cases_) {
+      std::string line = reason;
+      for (char& c : line) c = c == '\n' ? ' ' : c;
+      std::printf("skipped %d: %s\n", count, line.c_str());
+    }
+  }
+
+ private:
+  std::map<std::string, int> cases_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  testing::UnitTest& tests = *testing::UnitTest::GetInstance();
+  tests.listeners().Append(new SkipReasons);
+  if (tests.total_test_count() == 0) {
+    std::printf("this program holds no test case\n");
+    return 1;
+  }
+  const int status = RUN_ALL_TESTS();
+  if (status != 0) return status;
+  const bool all_skipped = tests.test_to_run_count() > 0 &&
+                           tests.skipped_test_count() == tests.test_to_run_count();
+  return all_skipped ? kAllSkipped : 0;
+}
