@@ -1,0 +1,20 @@
+// Compiled once per backend.
+#include "bench/contestants.h"
+
+#include "bench/device_tables.h"
+
+namespace libkernels::bench {
+
+#if defined(LK_EMULATE)
+const Contestants& emu_contestants() {
+#else
+const Contestants& cuda_contestants() {
+#endif
+  static const Contestants contestants{.copies = bench_device::copy_kernels(),
+                                       .gelu_unfused = &bench_device::kGeluUnfused,
+                                       .gelu_naive = &bench_device::kGeluNaive,
+                                       .compare = &bench_device::compare};
+  return contestants;
+}
+
+}  // namespace libkernels::bench

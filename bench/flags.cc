@@ -1,0 +1,252 @@
+#include "bench/flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace libkernels::bench {
+namespace {
+
+constexpr const char* kOwnFlags[] = {"--help",    "--suite",   "--dtype", "--form",
+                                     "--n",       "--seconds", "--out",   "--mode",
+                                     "--emulate", "--device",  "--list",  "--large"};
+constexpr const char* kBenchmarkFlags[] = {"--benchmark_list_tests",
+                                           "--benchmark_filter",
+                                           "--benchmark_min_time",
+                                           "--benchmark_min_warmup_time",
+                                           "--benchmark_repetitions",
+                                           "--benchmark_enable_random_interleaving",
+                                           "--benchmark_report_aggregates_only",
+                                           "--benchmark_display_aggregates_only",
+                                           "--benchmark_format",
+                                           "--benchmark_out",
+                                           "--benchmark_out_format",
+                                           "--benchmark_color",
+                                           "--benchmark_counters_tabular",
+                                           "--benchmark_context",
+                                           "--benchmark_time_unit"};
+// Further away than this, a suggestion would be a guess.
+constexpr int kMaxDistance = 4;
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    parts.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+TypePair parse_types(std::string_view text) {
+  if (text == "f32") return {DType::f32, DType::f32};
+  if (text == "f16") return {DType::f16, DType::f16};
+  if (text == "bf16") return {DType::bf16, DType::bf16};
+  if (text == "bf16->f32" || text == "bf16:f32") return {DType::bf16, DType::f32};
+  if (text == "f16->f32" || text == "f16:f32") return {DType::f16, DType::f32};
+  throw FlagError(
+      fmt::format("--dtype={}: not a type; choose out of bf16, f16, f32, bf16:f32, f16:f32", text));
+}
+
+GeluForm parse_form(std::string_view text) {
+  if (text == "tanh") return GeluForm::tanh;
+  if (text == "erf") return GeluForm::erf;
+  throw FlagError(fmt::format("--form={}: not a form of GeLU; choose out of tanh, erf", text));
+}
+
+std::int64_t parse_integer(std::string_view text, std::string_view whole) {
+  std::int64_t v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw FlagError(fmt::format("--n={}: not a size; write 65536, 2^16 or 2^24-1", whole));
+  }
+  return v;
+}
+
+double parse_seconds(std::string_view text) {
+  double v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (error != std::errc() || end != text.data() + text.size() || !(v > 0 && v <= 600)) {
+    throw FlagError(
+        fmt::format("--seconds={}: not a number of seconds above 0 and up to 600", text));
+  }
+  return v;
+}
+
+[[noreturn]] void refuse_unknown(std::string_view flag) {
+  const std::string nearest = nearest_flag(flag);
+  throw FlagError(nearest.empty()
+                      ? fmt::format("unknown flag {}; --help lists the flags", flag)
+                      : fmt::format("unknown flag {}; did you mean {}?", flag, nearest));
+}
+
+void add_benchmark_flag(std::string_view name, std::string_view value, const std::string& argument,
+                        Flags* flags) {
+  const auto known = std::find(std::begin(kBenchmarkFlags), std::end(kBenchmarkFlags), name);
+  if (known == std::end(kBenchmarkFlags)) refuse_unknown(name);
+  flags->benchmark.push_back(argument);
+  if (name == "--benchmark_format") flags->benchmark_console = true;
+  if (name == "--benchmark_list_tests") flags->benchmark_list = value != "false" && value != "0";
+}
+
+void set_switch(bool* target, std::string_view name, bool has_value) {
+  if (has_value) throw FlagError(fmt::format("{} takes no value", name));
+  *target = true;
+}
+
+void apply(std::string_view name, std::string_view value, bool has_value, Flags* flags) {
+  if (name == "--help") return set_switch(&flags->help, name, has_value);
+  if (name == "--list") return set_switch(&flags->list, name, has_value);
+  if (name == "--emulate") return set_switch(&flags->emulate, name, has_value);
+  if (name == "--large") {
+    flags->quick = false;
+    return set_switch(&flags->large, name, has_value);
+  }
+  if (!std::count(std::begin(kOwnFlags), std::end(kOwnFlags), name)) refuse_unknown(name);
+  if (!has_value || value.empty())
+    throw FlagError(fmt::format("{} needs a value: {}=...", name, name));
+  if (name == "--seconds") {
+    flags->seconds = parse_seconds(value);
+  } else if (name == "--out") {
+    flags->out = value;
+  } else if (name == "--mode") {
+    if (value != "graph" && value != "isolated") {
+      throw FlagError(fmt::format("--mode={}: choose out of graph, isolated", value));
+    }
+    flags->mode = value == "graph" ? Mode::graph : Mode::isolated;
+  } else if (name == "--device") {
+    for (const auto part : split(value)) flags->devices.emplace_back(part);
+  } else if (name == "--suite") {
+    if (value != "gelu") throw FlagError(fmt::format("--suite={}: the only suite is gelu", value));
+    flags->quick = false;
+  } else {
+    flags->quick = false;
+    for (const auto part : split(value)) {
+      if (name == "--dtype") flags->types.push_back(parse_types(part));
+      if (name == "--form") flags->forms.push_back(parse_form(part));
+      if (name == "--n") flags->sizes.push_back(parse_size(part));
+    }
+  }
+}
+
+}  // namespace
+
+int edit_distance(std::string_view a, std::string_view b) {
+  std::vector<int> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = int(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = int(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string nearest_flag(std::string_view flag) {
+  std::string best;
+  int best_distance = kMaxDistance + 1;
+  const auto consider = [&](const char* candidate) {
+    const int distance = edit_distance(flag, candidate);
+    // Half the name rewritten is another name.
+    if (distance >= best_distance || 2 * distance > int(std::string_view(candidate).size()) - 2)
+      return;
+    best = candidate;
+    best_distance = distance;
+  };
+  for (const char* candidate : kOwnFlags) consider(candidate);
+  for (const char* candidate : kBenchmarkFlags) consider(candidate);
+  return best;
+}
+
+std::int64_t parse_size(std::string_view text) {
+  std::int64_t n = 0;
+  if (text.starts_with("2^")) {
+    std::string_view rest = text.substr(2);
+    const std::size_t sign = rest.find_first_of("+-");
+    const std::int64_t exponent = parse_integer(rest.substr(0, sign), text);
+    if (exponent < 0 || exponent > 40) {
+      throw FlagError(fmt::format("--n={}: the exponent must lie in 0 .. 40", text));
+    }
+    n = std::int64_t{1} << exponent;
+    if (sign != std::string_view::npos) {
+      const std::int64_t offset = parse_integer(rest.substr(sign + 1), text);
+      n += rest[sign] == '-' ? -offset : offset;
+    }
+  } else {
+    n = parse_integer(text, text);
+  }
+  if (n < 1 || n > (std::int64_t{1} << 40)) {
+    throw FlagError(fmt::format("--n={}: the number of elements must lie in 1 .. 2^40", text));
+  }
+  return n;
+}
+
+std::string format_size(std::int64_t n) {
+  for (int e = 10; e <= 40; ++e) {
+    const std::int64_t power = std::int64_t{1} << e;
+    if (n == power) return fmt::format("2^{}", e);
+    if (n == power - 1) return fmt::format("2^{}-1", e);
+    if (n == power + 1) return fmt::format("2^{}+1", e);
+  }
+  return fmt::format("{}", n);
+}
+
+std::string format_types(const TypePair& types) {
+  if (types.x == types.y) return name(types.x);
+  return fmt::format("{}->{}", name(types.x), name(types.y));
+}
+
+const char* name(GeluForm form) { return form == GeluForm::tanh ? "tanh" : "erf"; }
+const char* name(Mode mode) { return mode == Mode::graph ? "graph" : "isolated"; }
+
+Flags parse_flags(const std::vector<std::string>& arguments) {
+  Flags flags;
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    const bool has_value = equals != std::string::npos;
+    const std::string_view name = std::string_view(argument).substr(0, equals);
+    const std::string_view value =
+        has_value ? std::string_view(argument).substr(equals + 1) : std::string_view();
+    if (name == "-h") {
+      flags.help = true;
+    } else if (name.starts_with("--benchmark_")) {
+      add_benchmark_flag(name, value, argument, &flags);
+    } else {
+      apply(name, value, has_value, &flags);
+    }
+  }
+  return flags;
+}
+
+const char* help_text() {
+  return R"(lkbench: fused against unfused kernels, verified before they are timed.
+
+With no flags on a machine with a GPU: a quick table, about 30 seconds. Without a GPU, or with
+--emulate: the kernels run on the CPU emulator, and the table holds counted and modelled figures
+(bytes, launches, sectors, occupancy, waves, roofline times), never measured ones.
+
+  --suite=gelu       every row of the suite (about a minute on an H200)
+  --dtype=LIST       bf16, f16, f32, bf16:f32 (bf16 in, fp32 out), f16:f32
+  --form=LIST        tanh, erf
+  --n=LIST           elements: 65536, 2^16, 2^24-1; any size, also ones the suite lacks
+  --large            adds 2^30 elements
+  --seconds=S        timing budget of a row (default 0.3)
+  --mode=graph       time per launch of a CUDA graph of many launches (default)
+  --mode=isolated    one pair of events a launch
+  --out=FILE         the records as JSON; bench/report.h documents the schema
+  --emulate          counted mode, even if there is a GPU
+  --device=LIST      emulated devices: a100, h100, h200 (default), b200, emu80, emu90, emu100, ...
+  --list             the rows that would run
+  --benchmark_*      Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_format=json,
+                     --benchmark_out=FILE, --benchmark_repetitions=N, ...; with --benchmark_format
+                     its own output goes to stdout and our table to stderr
+)";
+}
+
+}  // namespace libkernels::bench

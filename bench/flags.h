@@ -1,0 +1,67 @@
+// The command line of lkbench. Pure: parses, prints nothing, ends nothing.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/contestants.h"
+#include "include/libkernels/dtype.h"
+
+namespace libkernels::bench {
+
+struct FlagError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct TypePair {
+  DType x;
+  DType y;
+  bool operator==(const TypePair&) const = default;
+};
+
+enum class Mode { graph, isolated };
+
+struct Flags {
+  bool help = false;
+  bool list = false;
+  bool emulate = false;
+  bool large = false;
+  bool quick = true;                // neither --suite nor a filter was given
+  std::vector<TypePair> types;      // empty: all
+  std::vector<GeluForm> forms;      // empty: all
+  std::vector<std::int64_t> sizes;  // empty: the default ones
+  double seconds = 0.3;             // of timing a row
+  Mode mode = Mode::graph;
+  std::string out;                     // path of the JSON records; empty: none
+  std::vector<std::string> devices;    // emulated profiles
+  std::vector<std::string> benchmark;  // --benchmark_*: for Google Benchmark
+  bool benchmark_console = false;      // one of those asks for output on stdout
+  bool benchmark_list = false;         // --benchmark_list_tests
+};
+
+// Throws FlagError with a text for the user; an unknown flag's names the nearest right one.
+Flags parse_flags(const std::vector<std::string>& arguments);
+
+// The flag, out of all that lkbench and Google Benchmark know, that `flag` is most likely meant to
+// be; empty if none is near.
+std::string nearest_flag(std::string_view flag);
+
+// Insertions, deletions and replacements of a character that turn a into b.
+int edit_distance(std::string_view a, std::string_view b);
+
+// "65536", "2^16", "2^24-1"; throws FlagError.
+std::int64_t parse_size(std::string_view text);
+
+// 65536 as "2^16", 16777215 as "2^24-1", 1000 as "1000".
+std::string format_size(std::int64_t n);
+
+std::string format_types(const TypePair& types);  // "bf16", "bf16->f32"
+const char* name(GeluForm form);
+const char* name(Mode mode);
+
+const char* help_text();
+
+}  // namespace libkernels::bench

@@ -1,0 +1,145 @@
+// lkbench: chooses the mode (a GPU: measured; none: counted on the emulator), lets Google Benchmark
+// drive the suite and prints one table from the records.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "bench/context.h"
+#include "bench/gelu_bench.h"
+#include "kernels/ptx/emu/emulator.h"
+
+namespace libkernels::bench {
+namespace {
+
+constexpr int kUsageError = 2;
+constexpr int kFailure = 1;
+
+// Google Benchmark's own output, when nobody asked for it.
+class SilentReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
+// Null if the CUDA backend has a device, else why it has none.
+std::string why_no_gpu() {
+#if defined(LK_HAVE_CUDA)
+  int count = 0;
+  Device& device = cuda_backend().device();
+  const cudaError_t error = device.count(&count);
+  if (error != cudaSuccess) return device.describe(error);
+  return count > 0 ? "" : "no GPU here";
+#else
+  return "built without CUDA";
+#endif
+}
+
+void check_emulated_devices(Flags* flags) {
+  if (flags->devices.empty()) flags->devices = {"h200"};
+  for (const std::string& name : flags->devices) {
+    if (emulator::find_profile(name) != nullptr) continue;
+    std::string known;
+    for (const DeviceProperties& p : emulator::profiles()) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", p.name);
+    }
+    throw FlagError(fmt::format("--device={}: no such emulated device; there are {}", name, known));
+  }
+}
+
+void list_rows(const std::vector<GeluRow>& rows) {
+  for (const GeluRow& row : rows) {
+    fmt::print("{}  {}\n", benchmark_name(row),
+               gelu_floor(row.n, row.types.x, row.types.y).bytes());
+  }
+}
+
+// Hands Google Benchmark its flags and runs what is registered.
+void drive(const Flags& flags, char* program, const Context& context) {
+  std::vector<std::string> texts = flags.benchmark;
+  std::vector<char*> arguments{program};
+  for (std::string& text : texts) arguments.push_back(text.data());
+  int count = int(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());
+  if (count > 1) {
+    throw FlagError(fmt::format("Google Benchmark does not accept {}", arguments[1]));
+  }
+  for (const auto& [key, value] : context) benchmark::AddCustomContext(key, value);
+  SilentReporter silent;
+  if (flags.benchmark_console || flags.benchmark_list) {
+    benchmark::RunSpecifiedBenchmarks();
+  } else {
+    benchmark::RunSpecifiedBenchmarks(&silent);
+  }
+}
+
+int report_and_judge(const Flags& flags, const Report& report) {
+  // With Google Benchmark's output on stdout, stdout must stay parsable.
+  std::FILE* stream = flags.benchmark_console ? stderr : stdout;
+  fmt::print(stream, "{}\n{}{}", headline(report.context), measured_table(report),
+             counted_table(report));
+  if (!flags.out.empty()) write_file(flags.out, to_json(report));
+  int failed = 0;
+  for (const Record& record : report.records) failed += record.failed;
+  if (failed > 0) fmt::print(stderr, "lkbench: {} records failed; see the last column\n", failed);
+  return failed > 0 ? kFailure : 0;
+}
+
+int run(Flags flags, char* program) {
+  const std::string no_gpu = why_no_gpu();
+  const bool counted = flags.emulate || !flags.devices.empty() || !no_gpu.empty();
+  if (counted) check_emulated_devices(&flags);
+  const std::vector<GeluRow> rows = gelu_rows(flags, counted);
+  if (rows.empty()) throw FlagError("the filters leave no row");
+  if (flags.list) {
+    list_rows(rows);
+    return 0;
+  }
+  if (counted && !no_gpu.empty()) {
+    fmt::print(stderr, "lkbench: {}; the emulator counts instead\n", no_gpu);
+  }
+  Report report;
+  std::unique_ptr<GpuMonitor> monitor;
+  std::unique_ptr<GeluSuite> suite;
+  if (counted) {
+    report.context = counted_context(flags);
+    suite = make_counted_gelu(emu_backend(), emu_contestants(), flags);
+  } else {
+#if defined(LK_HAVE_CUDA)
+    const DeviceProperties* device = nullptr;
+    if (cuda_backend().device().properties(&device) != cudaSuccess) {
+      throw std::runtime_error("the GPU's properties cannot be read");
+    }
+    monitor = std::make_unique<GpuMonitor>(device->name);
+    report.context = measured_context(flags, *device, *monitor);
+    suite = make_timed_gelu(cuda_backend(), cuda_contestants(), flags, *monitor);
+#endif
+  }
+  register_gelu(*suite, rows, counted, &report);
+  drive(flags, program, report.context);
+  benchmark::Shutdown();
+  return flags.benchmark_list ? 0 : report_and_judge(flags, report);
+}
+
+}  // namespace
+}  // namespace libkernels::bench
+
+int main(int argc, char** argv) {
+  using namespace libkernels::bench;
+  try {
+    const Flags flags = parse_flags(std::vector<std::string>(argv + 1, argv + argc));
+    if (flags.help) {
+      fmt::print("{}", help_text());
+      return 0;
+    }
+    return run(flags, argv[0]);
+  } catch (const FlagError& error) {
+    fmt::print(stderr, "lkbench: {}\n", error.what());
+    return kUsageError;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "lkbench: {}\n", error.what());
+    return kFailure;
+  }
+}

@@ -1,0 +1,124 @@
+#include "bench/flags.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/gelu_rows.h"
+
+namespace libkernels::bench {
+namespace {
+
+std::string error_of(const std::vector<std::string>& arguments) {
+  try {
+    parse_flags(arguments);
+  } catch (const FlagError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Flags, DefaultsAreTheQuickTable) {
+  const Flags flags = parse_flags({});
+  EXPECT_TRUE(flags.quick);
+  EXPECT_EQ(flags.mode, Mode::graph);
+  EXPECT_FALSE(flags.emulate);
+}
+
+TEST(Flags, ReadsAllOfThem) {
+  const Flags flags = parse_flags({"--suite=gelu", "--dtype=bf16,bf16:f32", "--form=erf",
+                                   "--n=2^16,1000", "--seconds=0.5", "--out=a=b.json",
+                                   "--mode=isolated", "--emulate", "--device=a100,b200"});
+  EXPECT_FALSE(flags.quick);
+  ASSERT_EQ(flags.types.size(), 2u);
+  EXPECT_EQ(flags.types[1], (TypePair{DType::bf16, DType::f32}));
+  EXPECT_EQ(flags.forms, std::vector{GeluForm::erf});
+  EXPECT_EQ(flags.sizes, (std::vector<std::int64_t>{65536, 1000}));
+  EXPECT_EQ(flags.seconds, 0.5);
+  EXPECT_EQ(flags.out, "a=b.json");
+  EXPECT_EQ(flags.mode, Mode::isolated);
+  EXPECT_TRUE(flags.emulate);
+  EXPECT_EQ(flags.devices, (std::vector<std::string>{"a100", "b200"}));
+}
+
+TEST(Flags, UnknownOnesNameTheNearest) {
+  EXPECT_EQ(error_of({"--sute=gelu"}), "unknown flag --sute; did you mean --suite?");
+  EXPECT_EQ(error_of({"--dtypes=f32"}), "unknown flag --dtypes; did you mean --dtype?");
+  EXPECT_EQ(error_of({"--emulated"}), "unknown flag --emulated; did you mean --emulate?");
+  EXPECT_EQ(error_of({"--benchmark_fliter=x"}),
+            "unknown flag --benchmark_fliter; did you mean --benchmark_filter?");
+  EXPECT_EQ(error_of({"--zzzzzzzz"}), "unknown flag --zzzzzzzz; --help lists the flags");
+  EXPECT_NE(error_of({"gelu"}), "accepted");
+}
+
+TEST(Flags, RefusesValuesThatItDoesNotKnow) {
+  for (const char* bad : {"--suite=softmax", "--dtype=f64", "--form=exact", "--n=", "--n", "--n=0",
+                          "--n=-5", "--n=2^41", "--n=12x", "--seconds=0", "--seconds=nan",
+                          "--seconds=1e9", "--mode=warm", "--out=", "--help=yes", "--emulate=1"}) {
+    EXPECT_NE(error_of({bad}), "accepted") << bad;
+  }
+}
+
+TEST(Flags, PassesGoogleBenchmarksOn) {
+  const Flags flags = parse_flags({"--benchmark_format=json", "--benchmark_filter=bf16"});
+  EXPECT_EQ(flags.benchmark,
+            (std::vector<std::string>{"--benchmark_format=json", "--benchmark_filter=bf16"}));
+  EXPECT_TRUE(flags.benchmark_console);
+  EXPECT_FALSE(parse_flags({"--benchmark_out=f.json"}).benchmark_console);
+  EXPECT_TRUE(parse_flags({"--benchmark_list_tests"}).benchmark_list);
+}
+
+TEST(Flags, EditDistance) {
+  EXPECT_EQ(edit_distance("", "abc"), 3);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
+  EXPECT_EQ(edit_distance("same", "same"), 0);
+}
+
+TEST(Flags, SizesBothWays) {
+  EXPECT_EQ(parse_size("2^24-1"), 16777215);
+  EXPECT_EQ(parse_size("2^10+3"), 1027);
+  EXPECT_EQ(format_size(16777215), "2^24-1");
+  EXPECT_EQ(format_size(std::int64_t{1} << 30), "2^30");
+  EXPECT_EQ(format_size(1000), "1000");
+}
+
+TEST(GeluRows, SuiteHoldsTheSizesTypesAndFormsOnce) {
+  Flags flags;
+  flags.quick = false;
+  const auto rows = gelu_rows(flags, false);
+  std::size_t aligned = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    aligned += variant(rows[i]).empty() && rows[i].n % 2 == 0;
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(rows[i] == rows[j]);
+    EXPECT_LE(rows[i > 0 ? i - 1 : 0].n, rows[i].n);
+  }
+  EXPECT_EQ(aligned, 6u * 4 * 2);
+  flags.large = true;
+  EXPECT_EQ(gelu_rows(flags, false).back().n, std::int64_t{1} << 30);
+}
+
+TEST(GeluRows, FiltersChoose) {
+  const Flags flags = parse_flags({"--dtype=f32", "--form=erf", "--n=12345"});
+  const auto rows = gelu_rows(flags, false);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(benchmark_name(rows[0]), "gelu/f32/erf/12345");
+}
+
+TEST(GeluRows, EmulatedOnesAreSmall) {
+  for (const bool quick : {false, true}) {
+    Flags flags;
+    flags.quick = quick;
+    for (const GeluRow& row : gelu_rows(flags, true)) EXPECT_LE(row.n, 1 << 18);
+  }
+}
+
+TEST(GeluRows, NamesTellTheOffsets) {
+  const GeluRow row{.types = {DType::bf16, DType::f32},
+                    .form = GeluForm::tanh,
+                    .n = 64,
+                    .x_offset = 1,
+                    .y_offset = 1};
+  EXPECT_EQ(variant(row), "x+1 y+1");
+  EXPECT_EQ(benchmark_name(row), "gelu/bf16_f32/tanh/64/x+1,y+1");
+}
+
+}  // namespace
+}  // namespace libkernels::bench

@@ -1,0 +1,166 @@
+#include "bench/report.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "bench/json.h"
+
+namespace libkernels::bench {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Json, EscapesWhatMustBeEscaped) {
+  EXPECT_EQ(json_quote("a\"b\\c\n\t\r"), "\"a\\\"b\\\\c\\n\\t\\r\"");
+  EXPECT_EQ(json_quote(std::string("\x01\x1f", 2)), "\"\\u0001\\u001f\"");
+  EXPECT_EQ(json_quote("\xc2\xb5s"), "\"\xc2\xb5s\"");  // UTF-8 passes
+}
+
+TEST(Json, WritesNestedValues) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("a").value(1);
+  json.key("b").begin_array();
+  json.value(0.5);
+  json.value(true);
+  json.value("x");
+  json.null();
+  json.end_array();
+  json.key("c").begin_object();
+  json.end_object();
+  json.key("d").value(std::uint64_t{18446744073709551615u});
+  json.end_object();
+  EXPECT_EQ(json.text(),
+            "{\n  \"a\": 1,\n  \"b\": [\n    0.5,\n    true,\n    \"x\",\n    null\n  ],\n"
+            "  \"c\": {},\n  \"d\": 18446744073709551615\n}");
+}
+
+TEST(Json, WritesNoNumberThatIsNone) {
+  JsonWriter json;
+  json.begin_array();
+  json.value(kNan);
+  json.value(kInf);
+  json.end_array();
+  EXPECT_EQ(json.text(), "[\n  null,\n  null\n]");
+}
+
+TEST(Cells, MissingAndNotFiniteAreDashes) {
+  EXPECT_EQ(cell(std::nullopt, 2), "-");
+  EXPECT_EQ(cell(kNan, 2), "-");
+  EXPECT_EQ(cell(-kInf, 0), "-");
+  EXPECT_EQ(cell(1.005, 1), "1.0");
+  EXPECT_EQ(cell_short(kNan), "-");
+  EXPECT_EQ(cell_short(0.5), "0.5");
+  EXPECT_EQ(cell_short(123456.0), "1.23e+05");
+}
+
+TEST(Cells, ColumnsAlign) {
+  EXPECT_EQ(align({{"name", "us", ""}, {"a", "1.25", "note"}, {}, {"bcdefg", "-", ""}}),
+            "name      us\n"
+            "a       1.25  note\n"
+            "\n"
+            "bcdefg     -\n");
+}
+
+Record measured(const char* role, const char* kernel) {
+  Record r;
+  r.op = "gelu";
+  r.role = role;
+  r.kernel = kernel;
+  r.types = "bf16";
+  r.form = "tanh";
+  r.elements = 65536;
+  r.floor_bytes = 262144;
+  r.mode = "graph";
+  return r;
+}
+
+TEST(Tables, ShowWhatThereIsAndDashesForTheRest) {
+  Report report;
+  Record full = measured("fused", "gelu_sm90");
+  full.us = Summary{.median = 1.3, .q1 = 1.29, .q3 = 1.32, .min = 1.28, .max = 1.5, .samples = 20};
+  full.gb_per_s = 201.6;
+  full.ceiling_fraction = 0.984;
+  full.error_ulp = 0.5;
+  report.records = {full, measured("naive", "gelu_naive")};
+  report.records[1].note = "skipped: needs 123 bytes";
+  const std::string table = measured_table(report);
+  EXPECT_TRUE(contains(table, "gelu_sm90")) << table;
+  EXPECT_TRUE(contains(table, "98.4")) << table;
+  EXPECT_TRUE(contains(table, "2^16")) << table;
+  EXPECT_TRUE(contains(table, "skipped: needs 123 bytes")) << table;
+  EXPECT_EQ(counted_table(report), "");
+}
+
+TEST(Tables, NeverPrintNanOrInf) {
+  Report report;
+  Record r = measured("fused", "kernel");
+  r.us = Summary{.median = kNan, .q1 = kInf, .q3 = kNan, .min = 0, .max = kInf, .samples = 1};
+  for (auto* figure : {&r.gb_per_s, &r.ceiling_fraction, &r.error_ulp, &r.error_fraction,
+                       &r.speedup_unfused, &r.speedup_naive}) {
+    *figure = kInf;
+  }
+  Record counted = r;
+  counted.mode = "counted";
+  counted.floor_bytes = 0;
+  counted.counted = Counted{};
+  counted.counted->occupancy = kNan;
+  counted.counted->read_sectors_per_request = kNan;
+  counted.counted->modelled_us = {{"H200", kInf}};
+  report.records = {r, counted};
+  // Legends are words; only rows can hold such numbers.
+  for (const std::string& text : {measured_table(report), counted_table(report), to_json(report)}) {
+    const std::string rows = text.substr(0, text.find("\n\n"));
+    EXPECT_FALSE(contains(rows, "nan")) << rows;
+    EXPECT_FALSE(contains(rows, "inf")) << rows;
+    EXPECT_FALSE(contains(rows, "NaN")) << rows;
+  }
+}
+
+TEST(Tables, OnlyTheBestCopyIsTheCeilingsRow) {
+  Report report;
+  Record best = measured("ceiling", "copy_fast");
+  Record other = measured("ceiling", "copy_slow");
+  best.ceiling_kernel = other.ceiling_kernel = "copy_fast";
+  report.records = {best, other};
+  EXPECT_TRUE(contains(measured_table(report), "copy_fast"));
+  EXPECT_FALSE(contains(measured_table(report), "copy_slow"));
+  EXPECT_TRUE(contains(to_json(report), "copy_slow"));
+}
+
+TEST(Tables, CountedOnesSayWhatTheyAre) {
+  Report report;
+  Record r = measured("fused", "gelu_sm90");
+  r.mode = "counted";
+  r.counted = Counted{};
+  r.counted->device = "h200";
+  r.counted->registers = 64;
+  r.counted->ctas_per_sm = 4;
+  r.counted->ctas_per_sm_most = 16;
+  r.counted->modelled_us = {{"A100", 1}, {"H100", 2}, {"H200", 3}, {"B200", 4}};
+  report.records = {r};
+  const std::string table = counted_table(report);
+  EXPECT_TRUE(contains(table, "No time in this table was measured")) << table;
+  EXPECT_TRUE(contains(table, "4..16")) << table;
+  EXPECT_TRUE(contains(table, "model B200")) << table;
+  EXPECT_EQ(measured_table(report), "");
+}
+
+TEST(Files, AnUnwritablePathIsAnError) {
+  EXPECT_THROW(write_file("/nonexistent-directory/x.json", "{}"), std::runtime_error);
+}
+
+TEST(GpuStates, ThrottleReasonsInWords) {
+  EXPECT_EQ(throttle_words(0), "none");
+  EXPECT_EQ(throttle_words(0x4), "power-cap");
+  EXPECT_EQ(throttle_words(0x4 | 0x20), "power-cap+thermal");
+}
+
+}  // namespace
+}  // namespace libkernels::bench
