@@ -171,6 +171,7 @@ void check(Device& device, cudaError_t error, const std::string& what) {
 DeviceMemory::DeviceMemory(Device& device, std::size_t bytes) : device_(device), bytes_(bytes) {
   const cudaError_t error = device.allocate(&data_, bytes);
   if (error == cudaSuccess) return;
+  if (error != cudaErrorMemoryAllocation) check(device, error, "allocating");  // throws
   throw SkipRow(fmt::format("needs {} bytes more device memory than there is: {}", bytes,
                             device.describe(error)));
 }

@@ -39,9 +39,10 @@ inline cudaError_t kernel_resources(KernelPointer kernel, const Config& config,
   ptx::FuncAttributes a;
   const cudaError_t error = ptx::func_attributes(kernel, &a);
   if (error != cudaSuccess) return error;
-  constexpr int kRegistersPerCta = 65536;
+  constexpr int kRegistersPerSm = 65536;
   constexpr int kRegistersPerThread = 255;
-  const int limit = std::min(kRegistersPerThread, kRegistersPerCta / config.threads);
+  const int limit =
+      std::min(kRegistersPerThread, kRegistersPerSm / (config.threads * config.ctas_per_sm));
   *out = {.threads_per_cta = config.threads,
           .registers = a.registers > 0 ? a.registers : limit,
           .registers_exact = a.registers > 0,
@@ -76,10 +77,15 @@ struct Row {
   }
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
-    const Plan plan = plan_of(problem);
+    Plan plan = plan_of(problem);
     const ptx::LaunchShape shape{.grid = dim3(grid_size(plan, context, kThreads)),
                                  .block = dim3(kThreads),
                                  .pdl = G::kPdl && context.pdl};
+    // In a grid of several waves the dependents could not start before the last one anyway, and the
+    // trigger slows the launch of CTAs: 2^28 bf16 elements take 316 us with it, 253 without (H200,
+    // 2026-11-30).
+    const unsigned resident = unsigned(context.properties.sm_count * G::kConfigs[0].ctas_per_sm);
+    plan.params.trigger_early = shape.pdl && shape.grid.x <= resident;
     return with_kernel(problem, plan.path, [&](KernelPointer kernel, const Config&) {
       return ptx::launch(kernel, shape, context.stream, plan.params);
     });

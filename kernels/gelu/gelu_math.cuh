@@ -5,10 +5,10 @@
 //
 //   y = max(x, -0) - |x| g(|x|),    g(z) = Phi(-z), the upper tail of the distribution,
 //
-// since x Phi(x) = x - x Phi(-x). One expression for both signs; nothing cancels for x < 0, where y is
-// the product alone and the tail keeps its relative accuracy; for x > 0 y becomes exactly x as soon as
-// |x| g is below half an ulp. +-0 stay themselves, +inf stays, -inf gives -0 (|x| is clamped where y
-// is certainly 0, so no inf * 0 arises), NaN passes through min.NaN and the fma.
+// since x Phi(x) = x - x Phi(-x). One expression for both signs; nothing cancels for x < 0, where y
+// is the product alone and the tail keeps its relative accuracy; for x > 0 y becomes exactly x as
+// soon as |x| g is below half an ulp. +-0 stay themselves, +inf stays, -inf gives -0 (|x| is
+// clamped where y is certainly 0, so no inf * 0 arises), NaN passes through min.NaN and the fma.
 //
 // ex2 and rcp flush subnormals: no argument or result that matters here is one.
 #pragma once
@@ -18,8 +18,9 @@
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 
-// Beyond this exponent 1 + 2^w = 2^w, and the result may be subnormal: the power is then taken as the
-// square of its root and multiplied in twice, since neither ex2 nor rcp may leave the normal range.
+// Beyond this exponent 1 + 2^w = 2^w, and the result may be subnormal: the power is then taken as
+// the square of its root and multiplied in twice, since neither ex2 nor rcp may leave the normal
+// range.
 inline constexpr float kFarExponent = 120.0f;
 
 // 2 u log2 e = z (kTanhC1 + kTanhC3 z^2).
@@ -27,8 +28,8 @@ inline constexpr float kTanhC1 = 0x1.26aec2p+1f;  // 2 * 0.79788456 * log2 e
 inline constexpr float kTanhC3 = 0x1.a5a7d0p-4f;  // 2 * 0.79788456 * 0.044715 * log2 e
 
 // g(z) = 1 / (1 + exp(2 u)) = 1 / (1 + 2^w), w = 2 u log2 e.
-// 14 instructions, 2 of them on the special-function unit. Largest error, in units of the bound: 0.82
-// over all 2^32 inputs on an H200 (2026-11-30); 0.68 with correctly rounded ex2 and rcp.
+// 14 instructions, 2 of them on the special-function unit. Largest error, in units of the bound:
+// 0.82 over all 2^32 inputs on an H200 (2026-11-30); 0.68 with correctly rounded ex2 and rcp.
 LK_DEVICE float gelu_tanh(float x) {
   constexpr float kMost = 12.0f;  // z g(z) = 2^-201
   const float z = ptx::min_NaN_f32(fabsf(x), kMost);
@@ -43,13 +44,13 @@ LK_DEVICE float gelu_tanh(float x) {
 
 // g(z) = erfc(z / sqrt 2) / 2 = 2^a(z), a = -1 + z (q1 + z (q2 + q3 z + N(z) / D(z))).
 //
-// The whole logarithm is approximated, not a factor of exp(-z^2/2): near 0 the exponent is -1 plus a
-// small term, so rcp's error enters only times z^2. All coefficients of N and D are positive. They are
-// a weighted minimax fit of log2(2 g) / z on (0, 14.4] (linearised Lawson iteration against 40-digit
-// values, rounded one by one with refits): the relative error of g is below 2^-26.1 for z <= 1,
-// 2^-23.8 for z <= 3, 2^-22.4 for z <= 6, 2^-19.2 to the end, 0.14 of what the bound allows.
-// 17 instructions, 2 special. Largest error, in units of the bound: 0.82 over all 2^32 inputs on an
-// H200 (2026-11-30); 0.84 with correctly rounded ex2 and rcp.
+// The whole logarithm is approximated, not a factor of exp(-z^2/2): near 0 the exponent is -1 plus
+// a small term, so rcp's error enters only times z^2. All coefficients of N and D are positive.
+// They are a weighted minimax fit of log2(2 g) / z on (0, 14.4] (linearised Lawson iteration
+// against 40-digit values, rounded one by one with refits): the relative error of g is below
+// 2^-26.1 for z <= 1, 2^-23.8 for z <= 3, 2^-22.4 for z <= 6, 2^-19.2 to the end, 0.14 of what the
+// bound allows. 17 instructions, 2 special. Largest error, in units of the bound: 0.82 over all
+// 2^32 inputs on an H200 (2026-11-30); 0.84 with correctly rounded ex2 and rcp.
 LK_DEVICE float gelu_erf(float x) {
   constexpr float kQ1 = -0x1.26aebep+0f;   // -1.15110385
   constexpr float kQ2 = -0x1.70adc2p-1f;   // -0.720075667

@@ -2,13 +2,13 @@
 //
 // A 16-bit type has 65 536 values, so a form need only be right at those: for every one of them the
 // result, rounded to the type, stays within the fp32 bound plus half an ulp, with ex2 and rcp
-// correctly rounded, at any corner of their documented errors, or off by an ulp at random (tested one
-// by one). In between the short erf forms mean nothing, so they serve no other mix of types: an fp32
-// input (a matmul's accumulator), or an fp32 output, takes gelu_math.cuh.
+// correctly rounded, at any corner of their documented errors, or off by an ulp at random (tested
+// one by one). In between the short erf forms mean nothing, so they serve no other mix of types: an
+// fp32 input (a matmul's accumulator), or an fp32 output, takes gelu_math.cuh.
 //
-// They matter: at 2^28 elements on an H200 the fp32 forms reach 0.97 (tanh) and 0.89 (erf) of the copy
-// ceiling in 16-bit types, these 0.99 and 0.97 (bf16, 2026-11-30). Instructions an element, of which
-// 2 special: tanh 9 (f16), 11 (bf16) instead of 14; erf 12 (f16), 13 (bf16) instead of 17.
+// They matter: at 2^28 elements on an H200 the fp32 forms reach 0.97 (tanh) and 0.89 (erf) of the
+// copy ceiling in 16-bit types, these 0.99 and 0.97 (bf16, 2026-11-30). Instructions an element, of
+// which 2 special: tanh 9 (f16), 11 (bf16) instead of 14; erf 12 (f16), 13 (bf16) instead of 17.
 #pragma once
 
 #include "kernels/gelu/gelu_math.cuh"

@@ -72,6 +72,7 @@ Plan make_plan(const Problem& problem, int threads, int window_bytes) {
                  .y_col_stride = p.y_col_stride,
                  .items = 0,
                  .per_row = {},
+                 .trigger_early = false,
                  .tile_cols_log2 = 0};
   plan.path = path_of(p);
   if (plan.path != Path::strided) {

@@ -4,13 +4,14 @@
 //   y[r, c] = 0.5 x (1 + erf(x / sqrt 2))                          form erf
 //
 // Shapes    x, y [rows, cols], unit stride along the same dimension of both; else gelu_sm80 serves.
-// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the store.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the
+//           store.
 // Numerics  gelu_math.cuh, gelu_math_16bit.cuh: the bits of every other generation.
 // Floor     rows * cols * (size of x + size of y) bytes, moved exactly.
 //
 // What Blackwell adds: loads and stores of 256 bits, so a thread owns one 32-byte sector, and
-// programmatic dependent launch as on sm90. Compiled for 100f and executed on the emulator; nobody has
-// run it on a B200 yet.
+// programmatic dependent launch as on sm90. Compiled for 100f and executed on the emulator; nobody
+// has run it on a B200 yet.
 #include "kernels/gelu/gelu_launch.h"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
@@ -18,18 +19,24 @@ namespace {
 
 // 32 bytes a thread is the widest access of sm_100. Unmeasured: no B200 was at hand.
 constexpr Config kSm100Configs[] = {
-    // x type, y type, form, threads, window bytes
-    {DType::f32, DType::f32, Form::tanh, 128, 32},   {DType::f32, DType::f32, Form::erf, 128, 32},
-    {DType::f16, DType::f16, Form::tanh, 128, 32},   {DType::f16, DType::f16, Form::erf, 128, 32},
-    {DType::f16, DType::f32, Form::tanh, 128, 32},   {DType::f16, DType::f32, Form::erf, 128, 32},
-    {DType::bf16, DType::bf16, Form::tanh, 128, 32}, {DType::bf16, DType::bf16, Form::erf, 128, 32},
-    {DType::bf16, DType::f32, Form::tanh, 128, 32},  {DType::bf16, DType::f32, Form::erf, 128, 32},
+    // x type, y type, form, threads, CTAs an SM, window bytes
+    {DType::f32, DType::f32, Form::tanh, 128, 12, 32},
+    {DType::f32, DType::f32, Form::erf, 128, 12, 32},
+    {DType::f16, DType::f16, Form::tanh, 128, 12, 32},
+    {DType::f16, DType::f16, Form::erf, 128, 12, 32},
+    {DType::f16, DType::f32, Form::tanh, 128, 12, 32},
+    {DType::f16, DType::f32, Form::erf, 128, 12, 32},
+    {DType::bf16, DType::bf16, Form::tanh, 128, 12, 32},
+    {DType::bf16, DType::bf16, Form::erf, 128, 12, 32},
+    {DType::bf16, DType::f32, Form::tanh, 128, 12, 32},
+    {DType::bf16, DType::f32, Form::erf, 128, 12, 32},
 };
 
 template <class Cfg, Path kPath>
-__global__ void __launch_bounds__(Cfg::value.threads) gelu_sm100_windows(Params p) {
-  ptx::griddepcontrol_launch_dependents();
-  ptx::griddepcontrol_wait();
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm100_windows(Params p) {
+  if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
   for (; i < p.items; i += stride)

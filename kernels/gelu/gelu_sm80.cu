@@ -8,34 +8,35 @@
 // store. Numerics  gelu_math.cuh. One formula for every path and generation, so an element's bits
 // depend on
 //           its value alone.
-// Floor     rows * cols * (size of x + size of y) bytes: one read, one write. The windows path
-// moves
-//           exactly these; where the input is out of phase with the output each of its vectors is
-//           loaded twice, the second time out of L1.
-//
-// One 16-byte window of the output a thread, 256 threads a CTA, one CTA per piece: of fifty shapes
-// of a plain copy this family was the fastest on an H200 (4.26-4.30 TB/s; several vectors a thread
-// 4.0-4.2, persistent grids 2.6-4.0; 2026-11-29).
+// Floor     rows * cols * (size of x + size of y) bytes: one read, one write. Unit columns move
+//           exactly these; where x is out of phase with y each vector of it is loaded twice, the
+//           second time out of L1.
 #include "kernels/gelu/gelu_launch.h"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 namespace {
 
 // One 16-byte window a thread, one CTA per piece, 128 threads: of the copy kernels and of these the
-// fastest on an H200. Fraction of the copy ceiling at 2^28 elements with 64 / 128 / 256 / 512 threads:
-// f32 tanh 0.79 / 1.00 / 1.00 / 0.94, bf16 tanh 0.79 / 1.00 / 0.98 / -, bf16 erf 0.79 / 0.97 / 0.95 / -
-// (2026-11-30). Several vectors a thread cost a copy 3%, persistent grids 7-40%.
+// fastest on an H200. Fraction of the copy ceiling at 2^28 elements with 64 / 128 / 256 / 512
+// threads: f32 tanh 0.79 / 1.00 / 1.00 / 0.94, bf16 tanh 0.79 / 1.00 / 0.98 / -, bf16 erf 0.79 /
+// 0.97 / 0.95 / - (2026-11-30). Several vectors a thread cost a copy 3%, persistent grids 7-40%.
 constexpr Config kSm80Configs[] = {
-    // x type, y type, form, threads, window bytes
-    {DType::f32, DType::f32, Form::tanh, 128, 16},   {DType::f32, DType::f32, Form::erf, 128, 16},
-    {DType::f16, DType::f16, Form::tanh, 128, 16},   {DType::f16, DType::f16, Form::erf, 128, 16},
-    {DType::f16, DType::f32, Form::tanh, 128, 16},   {DType::f16, DType::f32, Form::erf, 128, 16},
-    {DType::bf16, DType::bf16, Form::tanh, 128, 16}, {DType::bf16, DType::bf16, Form::erf, 128, 16},
-    {DType::bf16, DType::f32, Form::tanh, 128, 16},  {DType::bf16, DType::f32, Form::erf, 128, 16},
+    // x type, y type, form, threads, CTAs an SM, window bytes
+    {DType::f32, DType::f32, Form::tanh, 128, 16, 16},
+    {DType::f32, DType::f32, Form::erf, 128, 16, 16},
+    {DType::f16, DType::f16, Form::tanh, 128, 16, 16},
+    {DType::f16, DType::f16, Form::erf, 128, 16, 16},
+    {DType::f16, DType::f32, Form::tanh, 128, 16, 16},
+    {DType::f16, DType::f32, Form::erf, 128, 16, 16},
+    {DType::bf16, DType::bf16, Form::tanh, 128, 16, 16},
+    {DType::bf16, DType::bf16, Form::erf, 128, 16, 16},
+    {DType::bf16, DType::f32, Form::tanh, 128, 16, 16},
+    {DType::bf16, DType::f32, Form::erf, 128, 16, 16},
 };
 
 template <class Cfg, Path kPath>
-__global__ void __launch_bounds__(Cfg::value.threads) gelu_sm80_windows(Params p) {
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm80_windows(Params p) {
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
   for (; i < p.items; i += stride)
@@ -44,7 +45,8 @@ __global__ void __launch_bounds__(Cfg::value.threads) gelu_sm80_windows(Params p
 
 // A tile a CTA, columns along the lanes.
 template <class Cfg>
-__global__ void __launch_bounds__(Cfg::value.threads) gelu_sm80_strided(Params p) {
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm80_strided(Params p) {
   using W = Window<Cfg>;
   const int tile_rows_log2 = kTileElementsLog2 - p.tile_cols_log2;
   for (std::int64_t tile = blockIdx.x; tile < p.items; tile += gridDim.x) {

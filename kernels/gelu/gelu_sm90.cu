@@ -4,14 +4,15 @@
 //   y[r, c] = 0.5 x (1 + erf(x / sqrt 2))                          form erf
 //
 // Shapes    x, y [rows, cols], unit stride along the same dimension of both; else gelu_sm80 serves.
-// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the store.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the
+//           store.
 // Numerics  gelu_math.cuh, gelu_math_16bit.cuh: the bits of every other generation.
 // Floor     rows * cols * (size of x + size of y) bytes, moved exactly.
 //
-// What Hopper adds: in a chain of small kernels the next grid may be launched while this one runs, so
-// that its launch latency is hidden (option pdl). Everything this kernel reads or overwrites may still
-// belong to the previous grid, so it waits before its first access. Bulk copies do not help: rings of
-// them reach 3.9 TB/s in a plain copy where this shape reaches 4.3 (H200, 2026-11-29).
+// What Hopper adds: in a chain of small kernels the next grid may be launched while this one runs,
+// so that its launch latency is hidden (option pdl). Everything this kernel reads or overwrites may
+// still belong to the previous grid, so it waits before its first access. Bulk copies do not help:
+// rings of them reach 3.9 TB/s in a plain copy where this shape reaches 4.3 (H200, 2026-11-29).
 #include "kernels/gelu/gelu_launch.h"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
@@ -19,18 +20,24 @@ namespace {
 
 // As on sm80, with the measurement beside gelu_sm80.cu's table.
 constexpr Config kSm90Configs[] = {
-    // x type, y type, form, threads, window bytes
-    {DType::f32, DType::f32, Form::tanh, 128, 16},   {DType::f32, DType::f32, Form::erf, 128, 16},
-    {DType::f16, DType::f16, Form::tanh, 128, 16},   {DType::f16, DType::f16, Form::erf, 128, 16},
-    {DType::f16, DType::f32, Form::tanh, 128, 16},   {DType::f16, DType::f32, Form::erf, 128, 16},
-    {DType::bf16, DType::bf16, Form::tanh, 128, 16}, {DType::bf16, DType::bf16, Form::erf, 128, 16},
-    {DType::bf16, DType::f32, Form::tanh, 128, 16},  {DType::bf16, DType::f32, Form::erf, 128, 16},
+    // x type, y type, form, threads, CTAs an SM, window bytes
+    {DType::f32, DType::f32, Form::tanh, 128, 16, 16},
+    {DType::f32, DType::f32, Form::erf, 128, 16, 16},
+    {DType::f16, DType::f16, Form::tanh, 128, 16, 16},
+    {DType::f16, DType::f16, Form::erf, 128, 16, 16},
+    {DType::f16, DType::f32, Form::tanh, 128, 16, 16},
+    {DType::f16, DType::f32, Form::erf, 128, 16, 16},
+    {DType::bf16, DType::bf16, Form::tanh, 128, 16, 16},
+    {DType::bf16, DType::bf16, Form::erf, 128, 16, 16},
+    {DType::bf16, DType::f32, Form::tanh, 128, 16, 16},
+    {DType::bf16, DType::f32, Form::erf, 128, 16, 16},
 };
 
 template <class Cfg, Path kPath>
-__global__ void __launch_bounds__(Cfg::value.threads) gelu_sm90_windows(Params p) {
-  ptx::griddepcontrol_launch_dependents();
-  ptx::griddepcontrol_wait();
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm90_windows(Params p) {
+  if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
   for (; i < p.items; i += stride)

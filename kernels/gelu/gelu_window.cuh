@@ -17,6 +17,7 @@ struct Config {
   DType x_type, y_type;
   Form form;
   int threads;       // of a CTA
+  int ctas_per_sm;   // that must fit: bounds the registers
   int window_bytes;  // of the output, one window a thread
 };
 

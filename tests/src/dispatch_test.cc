@@ -107,9 +107,9 @@ TEST(DispatchTest, ADeviceOlderThanEveryKernelIsRefusedWithEachReason) {
 
 TEST(DispatchTest, AKernelThatCannotIsSkippedWithItsReason) {
   std::string walk;
-  const auto& row =
-      choose_pinned(LK_OP_GELU, kFakes, {.unit_stride = false}, fake_device(9, 0), {}, &walk);
-  EXPECT_STREQ(row.name, "fake_sm80");
+  const auto* row =
+      &choose_pinned(LK_OP_GELU, kFakes, {.unit_stride = false}, fake_device(9, 0), {}, &walk);
+  EXPECT_STREQ(row->name, "fake_sm80");
   EXPECT_EQ(walk,
             "  fake_sm100: skipped: sm100 kernels do not run on compute capability 9.0\n"
             "  fake_sm90: skipped: needs a unit column stride\n"

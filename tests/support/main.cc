@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   }
   const int status = RUN_ALL_TESTS();
   if (status != 0) return status;
-  const bool all_skipped = tests.test_to_run_count() > 0 &&
-                           tests.skipped_test_count() == tests.test_to_run_count();
+  const bool all_skipped =
+      tests.test_to_run_count() > 0 && tests.skipped_test_count() == tests.test_to_run_count();
   return all_skipped ? kAllSkipped : 0;
 }

@@ -9,6 +9,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/ptx/emu/emulator.h"
@@ -25,11 +26,11 @@ using Words = std::vector<std::uint32_t>;
 // Output words that the kernel did not write hold this.
 inline constexpr std::uint32_t kUnwritten = 0xffe7ffe7u;
 
-inline const PtxCase& find_case(std::span<const PtxCase> cases, const std::string& name) {
+inline const PtxCase& find_case(std::span<const PtxCase> cases, std::string_view name) {
   for (const PtxCase& c : cases) {
     if (name == c.name) return c;
   }
-  throw std::runtime_error("no case " + name);
+  throw std::runtime_error("no case " + std::string(name));
 }
 
 // One launch: in.size() / inputs threads.

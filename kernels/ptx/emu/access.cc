@@ -12,8 +12,8 @@ const char* verb(bool write) { return write ? "write" : "read"; }
 [[noreturn]] void fail_address(std::uintptr_t a, std::size_t bytes, bool write, const void* pc) {
   char where[512];
   describe_address(a, where, sizeof(where));
-  fail(cudaErrorIllegalAddress, pc, "out of bounds: %s of %zu bytes at 0x%zx, %s", verb(write), bytes,
-       std::size_t(a), where);
+  fail(cudaErrorIllegalAddress, pc, "out of bounds: %s of %zu bytes at 0x%zx, %s", verb(write),
+       bytes, std::size_t(a), where);
 }
 
 // ---- Shared memory ----------------------------------------------------------------------------
@@ -43,7 +43,8 @@ void check_written(Thread* t, std::size_t offset, std::size_t bytes, bool write,
              [&](std::uint8_t& b, std::uint8_t bits) { written &= (b & bits) == bits; });
   if (written) return;
   fail(cudaErrorLaunchFailure, pc,
-       "uninitialised shared memory: read of %zu bytes at offset %zu, which no thread of the CTA has "
+       "uninitialised shared memory: read of %zu bytes at offset %zu, which no thread of the CTA "
+       "has "
        "written",
        bytes, offset);
 }
@@ -57,13 +58,14 @@ void check_shared(Thread* t, std::size_t offset, std::size_t bytes, bool write, 
          verb(write), bytes, offset, l.request.smem);
   }
   if (l.counting) {
-    log_access(t, reinterpret_cast<std::uintptr_t>(t->cta->shared) + offset, bytes, true, write, pc);
+    log_access(t, reinterpret_cast<std::uintptr_t>(t->cta->shared) + offset, bytes, true, write,
+               pc);
   }
   // Without hooks most writes go unseen, so that neither of these could be judged.
   if (!l.request.hooked) return;
   check_written(t, offset, bytes, write, pc);
   if (l.race_checks) {
-    check_races(t, t->cta->shared_shadow, offset, bytes, write, Space::shared, pc, true);
+    check_races(t, t->cta->shared_shadow, offset, bytes, write, Space::shared, pc, nullptr);
   }
 }
 
@@ -78,14 +80,14 @@ void check_global(Thread* t, Region* region, Space space, std::uintptr_t a, std:
   if (!region->device) return;
   const Launch& l = machine().launch;
   if (l.counting) log_access(t, a, bytes, false, write, pc);
-  if (!l.race_checks) return;
+  if (!l.race_checks || !region->writable) return;
   if (!region->shadow) {
     if (region->shadow_tried) return;
     map_shadow(region);
     if (!region->shadow) return;
   }
   const std::uintptr_t origin = region->begin / RaceCell::kBytes * RaceCell::kBytes;
-  check_races(t, region->shadow, a - origin, bytes, write, space, pc, false);
+  check_races(t, region->shadow, a - origin, bytes, write, space, pc, region);
 }
 
 // The kernel's parameters, and what compilers keep of the caller's frame.
@@ -188,8 +190,8 @@ void* dynamic_shared(std::size_t bytes) {
 void require_sm(int cc, const char* instruction) {
   const DeviceProperties& p = current_profile();
   if (p.cc_major * 10 + p.cc_minor >= cc) return;
-  fail(cudaErrorLaunchFailure, __builtin_return_address(0), "%s needs sm_%d; the emulated device is %d.%d",
-       instruction, cc, p.cc_major, p.cc_minor);
+  fail(cudaErrorLaunchFailure, __builtin_return_address(0),
+       "%s needs sm_%d; the emulated device is %d.%d", instruction, cc, p.cc_major, p.cc_minor);
 }
 
 void griddepcontrol_wait() {

@@ -33,12 +33,13 @@ bool error_is_upward(float x) {
 
 // The float for the exact result y: the nearest one, or the furthest that `error` allows. Results
 // that the manual tabulates (of zeros, infinities and NaN) are exact, and so is an overflow.
-float rounded(float x, double y, double error) {
+template <class Error>
+float rounded(float x, double y, Error largest_error) {
   if (!settings().worst_ulp || x == 0 || y == 0 || !std::isfinite(x) || !std::isfinite(float(y))) {
     return float(y);
   }
   const bool up = error_is_upward(x);
-  error *= 1 - 0x1p-30;  // y itself is rounded
+  const double error = largest_error() * (1 - 0x1p-30);  // y itself is rounded
   const double target = up ? y + error : y - error;
   float f = float(target);
   if (up && double(f) > target) f = std::nextafterf(f, -INFINITY);
@@ -50,27 +51,28 @@ float rounded(float x, double y, double error) {
 
 float ex2_approx(float x) {
   const double y = std::exp2(double(x));
-  return rounded(x, y, kUlpsEx2 * (y > 0 && std::isfinite(y) ? ulp_of(y) : 0));
+  return rounded(x, y, [&] { return kUlpsEx2 * ulp_of(y); });
 }
 
 float lg2_approx(float x) {
   const double y = std::log2(double(x));
-  return rounded(x, y, x > 0.5f && x < 2 ? kRelativeLg2 : kRelativeLg2 * std::fabs(y));
+  return rounded(x, y, [&] { return kRelativeLg2 * (x > 0.5f && x < 2 ? 1 : std::fabs(y)); });
 }
 
 float rcp_approx(float x) {
   const double y = 1 / double(x);
-  return rounded(x, y, kUlpsRcp * (std::isfinite(y) && y != 0 ? ulp_of(y) : 0));
+  return rounded(x, y, [&] { return kUlpsRcp * ulp_of(y); });
 }
 
 float rsqrt_approx(float x) {
   const double y = 1 / std::sqrt(double(x));
-  return rounded(x, y, kRelativeRsqrt * y);
+  return rounded(x, y, [&] { return kRelativeRsqrt * y; });
 }
 
 float tanh_approx(float x) {
   const double y = std::tanh(double(x));
-  return std::clamp(rounded(x, y, kRelativeTanh * std::fabs(y)), -1.0f, 1.0f);
+  const auto error = [&] { return kRelativeTanh * std::fabs(y); };
+  return std::clamp(rounded(x, y, error), -1.0f, 1.0f);
 }
 
 float f32_from_f16(std::uint16_t bits) {

@@ -34,12 +34,13 @@ bool arrive(Thread* t, std::uint32_t id, std::uint32_t expected, const char* nam
   Warp* warp = t->warp;
   Barrier& b = cta->barriers[id];
   const std::uint32_t bit = 1u << t->lane;
-  if (warp->gathering & bit) thread_exits(t);  // as good as gone for those who wait
+  leave_warp(t, "went to a barrier");
   if (b.expected && b.expected != expected) {
-    fail(cudaErrorLaunchFailure, pc,
-         "%s %u for %u threads, but %u threads have arrived that expect %u: expected the same count "
-         "from all",
-         name, id, expected, b.arrived, b.expected);
+    fail(
+        cudaErrorLaunchFailure, pc,
+        "%s %u for %u threads, but %u threads have arrived that expect %u: expected the same count "
+        "from all",
+        name, id, expected, b.arrived, b.expected);
   }
   const void* first = b.pc[warp->index];
   if (b.came[warp->index] & bit) {
@@ -180,7 +181,8 @@ std::string describe_waits(const Cta& cta) {
     while (last + 1 < threads && same_wait(cta.threads[first], cta.threads[last + 1])) ++last;
     roles += "\n    " + describe_range(first, last, threads) + " " +
              describe_wait(cta, cta.threads[first]);
-    divergent |= cta.threads[first].state == State::exited || ((last + 1) % kLanes != 0 && last + 1 != threads);
+    divergent |= cta.threads[first].state == State::exited ||
+                 ((last + 1) % kLanes != 0 && last + 1 != threads);
     first = last + 1;
   }
   std::string text = divergent

@@ -21,7 +21,7 @@
 #define LK_EMU_HOOKED 0
 #endif
 
-// Lanes meet at one program counter, so the compiler must not duplicate the call (gcc: flags.cmake).
+// Lanes meet at one program counter: the compiler must not duplicate the call (gcc: flags.cmake).
 #if defined(__clang__)
 #define LK_EMU_CONVERGENT __attribute__((convergent))
 #else
@@ -74,8 +74,8 @@ enum class Collective : std::uint8_t {
 };
 
 // Meets the other lanes of membermask; returns this lane's result.
-LK_EMU_CONVERGENT std::uint32_t collective(Collective op, std::uint32_t value, std::uint32_t argument,
-                                           std::uint32_t membermask);
+LK_EMU_CONVERGENT std::uint32_t collective(Collective op, std::uint32_t value,
+                                           std::uint32_t argument, std::uint32_t membermask);
 
 LK_EMU_CONVERGENT void barrier_sync(std::uint32_t id, std::uint32_t threads);
 LK_EMU_CONVERGENT void barrier_arrive(std::uint32_t id, std::uint32_t threads);
@@ -106,11 +106,11 @@ struct LaunchRequest {
   dim3 grid, block, cluster;
   std::size_t smem = 0;
   bool pdl = false;
-  bool hooked = false;                     // the kernel's translation unit is instrumented
-  const void* kernel = nullptr;            // its address, to name it in faults
-  void (*invoke)(const void*) = nullptr;   // runs one thread of it
-  const void* argument = nullptr;          // for invoke
-  const void* params = nullptr;            // the kernel's parameters: legal to read
+  bool hooked = false;                    // the kernel's translation unit is instrumented
+  const void* kernel = nullptr;           // its address, to name it in faults
+  void (*invoke)(const void*) = nullptr;  // runs one thread of it
+  const void* argument = nullptr;         // for invoke
+  const void* params = nullptr;           // the kernel's parameters: legal to read
   std::size_t params_bytes = 0;
 };
 

@@ -95,7 +95,8 @@ void flush_logs(Warp* warp) {
     executed.clear();
     for (const LoggedAccess& a : lanes[lane].log) {
       // A copy reads and writes at one program counter.
-      const std::uintptr_t key = reinterpret_cast<std::uintptr_t>(a.pc) * 4 + a.shared * 2 + a.write;
+      const std::uintptr_t key =
+          reinterpret_cast<std::uintptr_t>(a.pc) * 4 + a.shared * 2 + a.write;
       Site& site = sites[key];
       site.shared = a.shared;
       site.write = a.write;

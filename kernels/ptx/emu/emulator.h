@@ -30,9 +30,10 @@ void set_current_profile(const DeviceProperties& profile);
 
 // ---- Memory -----------------------------------------------------------------------------------
 
-// Aligned to 256 bytes like cudaMalloc's, filled with 0xFF (NaN in every storage type), with
-// guards: an access of a kernel outside a live buffer is a fault that names the nearest one.
-// Untouched pages cost nothing, so a sparse buffer may be larger than the machine.
+// Aligned to 256 bytes like cudaMalloc's, and no better; filled with 0xFF (NaN in every storage
+// type) up to 64 MiB, beyond which it reads 0; with guards: an access of a kernel outside a live
+// buffer is a fault that names the nearest one. Untouched pages cost nothing, so a sparse buffer
+// may be larger than the machine; a byte that kernels touch costs four more, to find races.
 cudaError_t memory_allocate(void** p, std::size_t bytes);
 cudaError_t memory_free(void* p);
 
@@ -51,8 +52,8 @@ void unregister_buffer(const void* p);
 // ---- How a launch runs ------------------------------------------------------------------------
 
 // When asynchronous work completes: as late as legal, as early as legal, or drawn from `seed`.
-// Also the order in which runnable CTAs and warps are picked: fixed (late, eager) or drawn
-// (random).
+// Also the order in which runnable CTAs and warps are picked: fixed (late: one CTA after another;
+// eager: in turns, as many as the device holds, up to 24576 threads) or drawn (random: as many).
 enum class Completion { late, eager, random };
 
 struct Settings {
@@ -94,7 +95,8 @@ struct LastLaunch {
 LastLaunch last_launch();
 
 // The text of the calling thread's last fault: kind, kernel, CTA, thread, address, and what was
-// expected. Empty if its last launch succeeded.
+// expected. Empty if its last launch succeeded. Unlike on a GPU no error is sticky: the next launch
+// starts afresh. A launch that cannot start leaves a text, too.
 std::string last_fault();
 
 }  // namespace libkernels::emulator

@@ -115,7 +115,8 @@ void record_signal(Thread* t) {
   char text[kTextBytes];
   fault.error = cudaErrorLaunchFailure;
   if (StackPool::is_guard(t->fiber.stack, caught.address)) {
-    std::snprintf(text, sizeof(text), "stack overflow: a thread has %zu bytes of stack", kStackBytes);
+    std::snprintf(text, sizeof(text), "stack overflow: a thread has %zu bytes of stack",
+                  kStackBytes);
   } else if (caught.number == SIGSEGV || caught.number == SIGBUS) {
     fault.error = cudaErrorIllegalAddress;
     char where[512];

@@ -9,7 +9,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#if defined(__x86_64__)
+#if LK_EMU_OWN_SWITCH
 extern "C" void lk_emu_switch(void** save, void* load);
 #endif
 
@@ -30,7 +30,7 @@ void fiber_prepare(Fiber* fiber, char* stack, void (*entry)()) {
   fiber->bottom = stack;
   fiber->bytes = kStackBytes;
 #endif
-#if defined(__x86_64__)
+#if LK_EMU_OWN_SWITCH
   // What lk_emu_switch pops: six registers and the return address; then a null return address for
   // debuggers, which leaves the stack aligned as after a call.
   constexpr int kPopped = 6;
@@ -52,7 +52,7 @@ void fiber_switch(Fiber* from, Fiber* to) {
 #if LK_EMU_ASAN
   __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->bytes);
 #endif
-#if defined(__x86_64__)
+#if LK_EMU_OWN_SWITCH
   lk_emu_switch(&from->sp, to->sp);
 #else
   swapcontext(&from->context, &to->context);

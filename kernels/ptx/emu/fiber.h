@@ -5,7 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#if !defined(__x86_64__)
+// Our own switch where we have one; LK_EMU_UCONTEXT asks for the slow, portable one.
+#if defined(__x86_64__) && !defined(LK_EMU_UCONTEXT)
+#define LK_EMU_OWN_SWITCH 1
+#else
+#define LK_EMU_OWN_SWITCH 0
 #include <ucontext.h>
 #endif
 
@@ -27,7 +31,7 @@ inline constexpr std::size_t kStackBytes = 64 * 1024;
 
 // What is saved of a fiber, or of the thread that runs them, while another one runs.
 struct Fiber {
-#if defined(__x86_64__)
+#if LK_EMU_OWN_SWITCH
   void* sp = nullptr;
 #else
   ucontext_t context;

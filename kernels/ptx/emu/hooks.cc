@@ -29,29 +29,30 @@ namespace {
   if (!t) return;
   check_access(t, Space::generic, p, bytes, write, pc);
   if (reinterpret_cast<std::uintptr_t>(p) % bytes == 0) return;
-  fail(cudaErrorMisalignedAddress, pc, "misaligned: %s of %zu bytes at %p; expected a multiple of %zu",
-       write ? "write" : "read", bytes, p, bytes);
+  fail(cudaErrorMisalignedAddress, pc,
+       "misaligned: %s of %zu bytes at %p; expected a multiple of %zu", write ? "write" : "read",
+       bytes, p, bytes);
 }
 
 }  // namespace
 
 #define LK_PC __builtin_return_address(0)
-#define LK_HOOKS(BYTES)                                                                           \
-  void __tsan_read##BYTES(void* p) { aligned(p, BYTES, false, LK_PC); }                           \
-  void __tsan_write##BYTES(void* p) { aligned(p, BYTES, true, LK_PC); }                           \
-  void __tsan_volatile_read##BYTES(void* p) { aligned(p, BYTES, false, LK_PC); }                  \
-  void __tsan_volatile_write##BYTES(void* p) { aligned(p, BYTES, true, LK_PC); }                  \
-  void __tsan_unaligned_read##BYTES(void* p) { access(p, BYTES, false, LK_PC); }                  \
-  void __tsan_unaligned_write##BYTES(void* p) { access(p, BYTES, true, LK_PC); }                  \
-  void __tsan_unaligned_volatile_read##BYTES(void* p) { access(p, BYTES, false, LK_PC); }         \
-  void __tsan_unaligned_volatile_write##BYTES(void* p) { access(p, BYTES, true, LK_PC); }         \
-  void __tsan_read_write##BYTES(void* p) {                                                        \
-    aligned(p, BYTES, false, LK_PC);                                                              \
-    aligned(p, BYTES, true, LK_PC);                                                               \
-  }                                                                                               \
-  void __tsan_unaligned_read_write##BYTES(void* p) {                                              \
-    access(p, BYTES, false, LK_PC);                                                               \
-    access(p, BYTES, true, LK_PC);                                                                \
+#define LK_HOOKS(BYTES)                                                                   \
+  void __tsan_read##BYTES(void* p) { aligned(p, BYTES, false, LK_PC); }                   \
+  void __tsan_write##BYTES(void* p) { aligned(p, BYTES, true, LK_PC); }                   \
+  void __tsan_volatile_read##BYTES(void* p) { aligned(p, BYTES, false, LK_PC); }          \
+  void __tsan_volatile_write##BYTES(void* p) { aligned(p, BYTES, true, LK_PC); }          \
+  void __tsan_unaligned_read##BYTES(void* p) { access(p, BYTES, false, LK_PC); }          \
+  void __tsan_unaligned_write##BYTES(void* p) { access(p, BYTES, true, LK_PC); }          \
+  void __tsan_unaligned_volatile_read##BYTES(void* p) { access(p, BYTES, false, LK_PC); } \
+  void __tsan_unaligned_volatile_write##BYTES(void* p) { access(p, BYTES, true, LK_PC); } \
+  void __tsan_read_write##BYTES(void* p) {                                                \
+    aligned(p, BYTES, false, LK_PC);                                                      \
+    aligned(p, BYTES, true, LK_PC);                                                       \
+  }                                                                                       \
+  void __tsan_unaligned_read_write##BYTES(void* p) {                                      \
+    access(p, BYTES, false, LK_PC);                                                       \
+    access(p, BYTES, true, LK_PC);                                                        \
   }
 
 extern "C" {
@@ -89,7 +90,9 @@ void* lk_emu_memset(void* to, int value, std::size_t bytes) {
   if (bytes) access(to, bytes, true, LK_PC);
   return std::memset(to, value, bytes);
 }
-void* __tsan_memcpy(void* to, const void* from, std::size_t n) { return lk_emu_memcpy(to, from, n); }
+void* __tsan_memcpy(void* to, const void* from, std::size_t n) {
+  return lk_emu_memcpy(to, from, n);
+}
 void* __tsan_memmove(void* to, const void* from, std::size_t n) {
   return lk_emu_memmove(to, from, n);
 }
@@ -111,39 +114,39 @@ void refuse_in_kernel(const void* pc) {
 }  // namespace
 
 // Always the strongest order: host code only, where it costs nothing that matters.
-#define LK_ATOMIC_OP(T, BITS, NAME, BUILTIN)                                                      \
-  T __tsan_atomic##BITS##_##NAME(volatile T* p, T v, int) {                                       \
-    refuse_in_kernel(LK_PC);                                                                      \
-    return BUILTIN(p, v, __ATOMIC_SEQ_CST);                                                       \
+#define LK_ATOMIC_OP(T, BITS, NAME, BUILTIN)                \
+  T __tsan_atomic##BITS##_##NAME(volatile T* p, T v, int) { \
+    refuse_in_kernel(LK_PC);                                \
+    return BUILTIN(p, v, __ATOMIC_SEQ_CST);                 \
   }
-#define LK_ATOMICS(T, BITS)                                                                       \
-  T __tsan_atomic##BITS##_load(const volatile T* p, int) {                                        \
-    refuse_in_kernel(LK_PC);                                                                      \
-    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                  \
-  }                                                                                               \
-  void __tsan_atomic##BITS##_store(volatile T* p, T v, int) {                                     \
-    refuse_in_kernel(LK_PC);                                                                      \
-    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                     \
-  }                                                                                               \
-  LK_ATOMIC_OP(T, BITS, exchange, __atomic_exchange_n)                                            \
-  LK_ATOMIC_OP(T, BITS, fetch_add, __atomic_fetch_add)                                            \
-  LK_ATOMIC_OP(T, BITS, fetch_sub, __atomic_fetch_sub)                                            \
-  LK_ATOMIC_OP(T, BITS, fetch_and, __atomic_fetch_and)                                            \
-  LK_ATOMIC_OP(T, BITS, fetch_or, __atomic_fetch_or)                                              \
-  LK_ATOMIC_OP(T, BITS, fetch_xor, __atomic_fetch_xor)                                            \
-  LK_ATOMIC_OP(T, BITS, fetch_nand, __atomic_fetch_nand)                                          \
-  int __tsan_atomic##BITS##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {  \
-    refuse_in_kernel(LK_PC);                                                                      \
+#define LK_ATOMICS(T, BITS)                                                                        \
+  T __tsan_atomic##BITS##_load(const volatile T* p, int) {                                         \
+    refuse_in_kernel(LK_PC);                                                                       \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                \
+  void __tsan_atomic##BITS##_store(volatile T* p, T v, int) {                                      \
+    refuse_in_kernel(LK_PC);                                                                       \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                      \
+  }                                                                                                \
+  LK_ATOMIC_OP(T, BITS, exchange, __atomic_exchange_n)                                             \
+  LK_ATOMIC_OP(T, BITS, fetch_add, __atomic_fetch_add)                                             \
+  LK_ATOMIC_OP(T, BITS, fetch_sub, __atomic_fetch_sub)                                             \
+  LK_ATOMIC_OP(T, BITS, fetch_and, __atomic_fetch_and)                                             \
+  LK_ATOMIC_OP(T, BITS, fetch_or, __atomic_fetch_or)                                               \
+  LK_ATOMIC_OP(T, BITS, fetch_xor, __atomic_fetch_xor)                                             \
+  LK_ATOMIC_OP(T, BITS, fetch_nand, __atomic_fetch_nand)                                           \
+  int __tsan_atomic##BITS##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {   \
+    refuse_in_kernel(LK_PC);                                                                       \
     return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-  }                                                                                               \
-  int __tsan_atomic##BITS##_compare_exchange_weak(volatile T* p, T* expected, T v, int, int) {    \
-    refuse_in_kernel(LK_PC);                                                                      \
+  }                                                                                                \
+  int __tsan_atomic##BITS##_compare_exchange_weak(volatile T* p, T* expected, T v, int, int) {     \
+    refuse_in_kernel(LK_PC);                                                                       \
     return __atomic_compare_exchange_n(p, expected, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
-  }                                                                                               \
-  T __tsan_atomic##BITS##_compare_exchange_val(volatile T* p, T expected, T v, int, int) {        \
-    refuse_in_kernel(LK_PC);                                                                      \
-    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
-    return expected;                                                                              \
+  }                                                                                                \
+  T __tsan_atomic##BITS##_compare_exchange_val(volatile T* p, T expected, T v, int, int) {         \
+    refuse_in_kernel(LK_PC);                                                                       \
+    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
+    return expected;                                                                               \
   }
 
 extern "C" {

@@ -36,7 +36,7 @@ cudaError_t launch(void (*kernel)(Params), const LaunchShape& shape, cudaStream_
 }
 
 template <class Params>
-cudaError_t func_attributes(void (*/*kernel*/)(Params), FuncAttributes* out) {
+cudaError_t func_attributes(void (* /*kernel*/)(Params), FuncAttributes* out) {
   *out = {.registers = 0,
           .smem_static = 0,
           .local_bytes = 0,

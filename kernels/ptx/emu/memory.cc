@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "kernels/ptx/emu/emulator.h"
 
@@ -23,8 +24,10 @@ constexpr std::size_t kAlignment = 256;
 // Poisoning touches pages, and huge buffers must stay sparse: only this much is filled with 0xFF,
 // the rest reads as zero.
 constexpr std::size_t kPoisonBytes = std::size_t(64) << 20;
-// Freed buffers whose addresses are kept from reuse, so that a late access is told apart.
+// Freed buffers whose addresses are kept from reuse, so that a late access is told apart: so many,
+// and so many bytes of address space.
 constexpr std::size_t kQuarantine = 256;
+constexpr std::size_t kQuarantineBytes = std::size_t(1) << 42;
 
 // Every region, by its first byte. Guarded by a mutex; a launch remembers hits, and forgets them
 // when the generation moves.
@@ -32,6 +35,8 @@ struct Regions {
   std::mutex mutex;
   std::map<std::uintptr_t, std::unique_ptr<Region>> by_begin;
   std::deque<Region> freed;
+  std::size_t freed_bytes = 0;
+  std::vector<std::unique_ptr<Region>> removed;  // a running launch may still look at them
   std::atomic<std::uint64_t> generation{1};
 };
 Regions& regions() {
@@ -71,6 +76,7 @@ Region remove(std::uintptr_t begin) {
   if (it == r.by_begin.end()) return {};
   const Region region = *it->second;
   unmap_shadow(it->second.get());
+  r.removed.push_back(std::move(it->second));
   r.by_begin.erase(it);
   ++r.generation;
   return region;
@@ -86,7 +92,8 @@ cudaError_t memory_allocate(void** p, std::size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   const std::size_t mapped = (kAlignment + bytes + kPage - 1) / kPage * kPage + 2 * kPage;
   if (mapped < bytes) return cudaErrorMemoryAllocation;
-  void* mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapping =
+      mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return cudaErrorMemoryAllocation;
   char* page = static_cast<char*>(mapping) + kPage;
   if (mprotect(page, mapped - 2 * kPage, PROT_READ | PROT_WRITE) != 0) {
@@ -112,8 +119,10 @@ cudaError_t memory_free(void* p) {
   Regions& r = regions();
   const std::lock_guard lock(r.mutex);
   r.freed.push_back(region);
-  if (r.freed.size() > kQuarantine) {
+  r.freed_bytes += region.mapped;
+  while (r.freed.size() > kQuarantine || r.freed_bytes > kQuarantineBytes) {
     munmap(r.freed.front().mapping, r.freed.front().mapped);
+    r.freed_bytes -= r.freed.front().mapped;
     r.freed.pop_front();
   }
   return cudaSuccess;
@@ -124,7 +133,8 @@ Buffer find_buffer(const void* p) {
   const std::lock_guard lock(r.mutex);
   const Region* region = find_locked(r, reinterpret_cast<std::uintptr_t>(p));
   if (!region || !region->device) return {};
-  return {.data = reinterpret_cast<const void*>(region->begin), .bytes = region->bytes, .found = true};
+  return {
+      .data = reinterpret_cast<const void*>(region->begin), .bytes = region->bytes, .found = true};
 }
 
 void register_buffer(const void* p, std::size_t bytes, bool writable) {
@@ -177,8 +187,7 @@ namespace {
 
 void describe_neighbour(std::uintptr_t a, const Region& region, char* text, std::size_t size) {
   const bool past = a >= region.begin;
-  const std::size_t distance =
-      past ? a - region.begin - region.bytes : region.begin - a;
+  const std::size_t distance = past ? a - region.begin - region.bytes : region.begin - a;
   constexpr std::size_t kFar = 64 * 1024;
   std::snprintf(text, size, "%zu bytes %s a buffer of %zu bytes at 0x%zx%s", distance,
                 past ? "past the end of" : "before", region.bytes, std::size_t(region.begin),
@@ -216,6 +225,9 @@ void describe_address(std::uintptr_t a, char* text, std::size_t size) {
   }
 }
 
+namespace {
+
+// Makes the program's constants legal to read, once.
 void register_program() {
   static const bool once = [] {
     dl_iterate_phdr(
@@ -235,6 +247,16 @@ void register_program() {
     return true;
   }();
   (void)once;
+}
+
+}  // namespace
+
+void begin_launch() {
+  register_program();
+  Regions& r = regions();
+  const std::lock_guard lock(r.mutex);
+  r.removed.clear();
+  ++r.generation;
 }
 
 }  // namespace libkernels::emulator

@@ -13,8 +13,8 @@ struct Region {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
   bool writable = true;
-  bool device = true;         // global memory; false: read-only data of the program
-  void* mapping = nullptr;    // of memory_allocate, guards included
+  bool device = true;       // global memory; false: read-only data of the program
+  void* mapping = nullptr;  // of memory_allocate, guards included
   std::size_t mapped = 0;
   RaceCell* shadow = nullptr;  // one cell per 8 bytes, counted from `begin` rounded down
   bool shadow_tried = false;
@@ -36,7 +36,7 @@ void clear_all_shadows();
 // Writes "7 bytes past the end of a buffer of 400 bytes at 0x..." for an illegal address.
 void describe_address(std::uintptr_t a, char* text, std::size_t size);
 
-// Registers the program's read-only data, once.
-void register_program();
+// Forgets what was freed since the last launch.
+void begin_launch();
 
 }  // namespace libkernels::emulator

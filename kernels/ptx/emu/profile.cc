@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 #include "kernels/ptx/emu/emulator.h"
 
@@ -52,8 +51,6 @@ DeviceProperties make_small(const char* name, const Generation& g) {
   return make(name, g, 6, 4 * kMiB, 16 * kGiB, 0, 0);
 }
 
-std::mutex profile_mutex;
-
 DeviceProperties& current() {
   static DeviceProperties profile = [] {
     const char* name = std::getenv("LK_EMU_DEVICE");
@@ -95,9 +92,6 @@ const DeviceProperties* find_profile(const std::string& name) {
 
 const DeviceProperties& current_profile() { return current(); }
 
-void set_current_profile(const DeviceProperties& profile) {
-  const std::lock_guard lock(profile_mutex);
-  current() = profile;
-}
+void set_current_profile(const DeviceProperties& profile) { current() = profile; }
 
 }  // namespace libkernels::emulator

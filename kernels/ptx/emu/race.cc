@@ -74,16 +74,21 @@ std::uint64_t cta_of(const Access& access) {
 }
 
 [[noreturn]] void report_race(const Thread& t, const Access& old, bool write, std::size_t offset,
-                              std::size_t bytes, const void* pc, bool shared) {
+                              std::size_t bytes, const void* pc, const Region* region) {
   const LaunchRequest& r = machine().launch.request;
   const std::uint64_t cta = cta_of(old);
   const std::uint32_t i = old.thread();
   const bool same_cta = old.cta() == t.cta->incarnation;
   const bool same_warp = same_cta && i / kLanes == t.warp->index;
+  char where[96] = "shared memory";
+  if (region) {
+    std::snprintf(where, sizeof(where), "global memory (buffer of %zu bytes at 0x%zx)",
+                  region->bytes, std::size_t(region->begin));
+  }
   fail(cudaErrorLaunchFailure, pc,
-       "race on %s memory: %s of %zu bytes at offset %zu, after a %s by CTA (%u, %u, %u), thread "
+       "race on %s: %s of %zu bytes at offset %zu, after a %s by CTA (%u, %u, %u), thread "
        "(%u, %u, %u) that nothing orders before it; expected %s between them",
-       shared ? "shared" : "global", write ? "write" : "read", bytes, offset, old.write() ? "write" : "read",
+       where, write ? "write" : "read", bytes, offset, old.write() ? "write" : "read",
        unsigned(cta % r.grid.x), unsigned(cta / r.grid.x % r.grid.y),
        unsigned(cta / r.grid.x / r.grid.y), i % r.block.x, i / r.block.x % r.block.y,
        i / r.block.x / r.block.y,
@@ -100,7 +105,19 @@ bool covers(const Access& now, const Access& old) {
 
 // Judges one cell and remembers the access in it.
 void check_cell(Thread* t, RaceCell* cell, Access now, std::uint64_t oldest_valid, Space space,
-                std::size_t offset, std::size_t bytes, const void* pc, bool shared) {
+                std::size_t offset, std::size_t bytes, const void* pc, const Region* region) {
+  // The common cases, fast: nothing to remember, or the same thread again. What came between the
+  // two was judged against the first.
+  const auto& kept = cell->accesses;
+  if (std::max({kept[0].bits, kept[1].bits, kept[2].bits, kept[3].bits}) < oldest_valid) {
+    cell->accesses[0] = now;
+    return;
+  }
+  if (space != Space::global_nc) {
+    for (const Access& old : kept) {
+      if (old.bits == now.bits || old.bits == (now.bits | 1)) return;
+    }
+  }
   int place = -1;
   for (int i = 0; i < RaceCell::kAccesses; ++i) {
     const Access old = cell->accesses[i];
@@ -111,7 +128,7 @@ void check_cell(Thread* t, RaceCell* cell, Access now, std::uint64_t oldest_vali
     const bool ordered = ordered_before(old, *t);
     if (old.mask() & now.mask()) {
       if (!ordered && (old.write() || now.write())) {
-        report_race(*t, old, now.write(), offset, bytes, pc, shared);
+        report_race(*t, old, now.write(), offset, bytes, pc, region);
       }
       if (space == Space::global_nc && old.write()) {
         fail(cudaErrorLaunchFailure, pc,
@@ -121,8 +138,10 @@ void check_cell(Thread* t, RaceCell* cell, Access now, std::uint64_t oldest_vali
       }
     }
     if (ordered && covers(now, old)) {
-      if (place >= 0) cell->accesses[i] = Access{0};
-      else place = i;
+      if (place >= 0)
+        cell->accesses[i] = Access{0};
+      else
+        place = i;
     }
   }
   if (place < 0) place = int(t->index % RaceCell::kAccesses);
@@ -132,18 +151,19 @@ void check_cell(Thread* t, RaceCell* cell, Access now, std::uint64_t oldest_vali
 }  // namespace
 
 void check_races(Thread* t, RaceCell* cells, std::size_t offset, std::size_t bytes, bool write,
-                 Space space, const void* pc, bool shared) {
+                 Space space, const void* pc, const Region* region) {
   const std::uint32_t cta = t->cta->incarnation;
   const std::uint32_t first =
-      shared ? cta : machine().launch.first_incarnation;  // shared memory passes from CTA to CTA
+      !region ? cta : machine().launch.first_incarnation;  // shared memory passes from CTA to CTA
   const std::uint64_t oldest_valid = std::uint64_t(first) << Access::kCtaAt;
   const std::size_t end = offset + bytes;
   for (std::size_t at = offset; at < end;) {
     const std::size_t cell = at / RaceCell::kBytes;
     const std::size_t stop = std::min(end, (cell + 1) * RaceCell::kBytes);
-    const std::uint32_t mask = (1u << (stop - cell * RaceCell::kBytes)) - (1u << at % RaceCell::kBytes);
+    const std::uint32_t mask =
+        (1u << (stop - cell * RaceCell::kBytes)) - (1u << at % RaceCell::kBytes);
     const Access now = Access::pack(cta, t->warp->clock.clock, t->index, mask, write);
-    check_cell(t, &cells[cell], now, oldest_valid, space, offset, bytes, pc, shared);
+    check_cell(t, &cells[cell], now, oldest_valid, space, offset, bytes, pc, region);
     at = stop;
   }
 }

@@ -44,9 +44,9 @@ struct RaceCell {
 struct WarpClock {
   static constexpr int kWarps = 32, kLanes = 32;
   std::uint32_t clock;
-  std::uint32_t floor;        // lanes know all that the warp did up to this clock
-  std::uint32_t vc[kWarps];   // and what the CTA's other warps did up to these
-  bool partial;               // since the last full synchronisation, some lanes met others:
+  std::uint32_t floor;       // lanes know all that the warp did up to this clock
+  std::uint32_t vc[kWarps];  // and what the CTA's other warps did up to these
+  bool partial;              // since the last full synchronisation, some lanes met others:
   std::uint32_t seen[kLanes][kLanes];  // lane t knows what lane u did up to seen[t][u]
 
   void reset();

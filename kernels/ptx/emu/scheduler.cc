@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "kernels/ptx/emu/state.h"
 
@@ -103,7 +104,7 @@ void leave_for_scheduler(Thread* t) { fiber_switch(&t->fiber, &machine().schedul
   } catch (...) {
     fail(cudaErrorLaunchFailure, nullptr, "the kernel threw a C++ exception");
   }
-  thread_exits(t);
+  leave_warp(t, "exited");
   t->state = State::exited;
   leave_for_scheduler(t);
   __builtin_unreachable();
@@ -303,15 +304,17 @@ class Scheduler {
 
 std::uint64_t volume(dim3 d) { return std::uint64_t(d.x) * d.y * d.z; }
 
-// What CUDA's launch would return for this shape on the emulated device.
+// What cudaLaunchKernelEx returns for this shape: measured on an H200, whatever is wrong with grid
+// or block is an invalid value (the <<<>>> launch calls the same an invalid configuration).
 cudaError_t check_shape(const LaunchRequest& r, const DeviceProperties& p) {
-  constexpr unsigned kMaxGridX = 0x7fffffff, kMaxGridYZ = 65535, kMaxBlockXY = 1024, kMaxBlockZ = 64;
+  constexpr unsigned kMaxGridX = 0x7fffffff, kMaxGridYZ = 65535, kMaxBlockXY = 1024,
+                     kMaxBlockZ = 64;
   constexpr std::uint64_t kMaxCluster = 8;
-  if (volume(r.grid) == 0 || volume(r.block) == 0) return cudaErrorInvalidConfiguration;
+  if (volume(r.grid) == 0 || volume(r.block) == 0) return cudaErrorInvalidValue;
   if (r.grid.x > kMaxGridX || r.grid.y > kMaxGridYZ || r.grid.z > kMaxGridYZ ||
       r.block.x > kMaxBlockXY || r.block.y > kMaxBlockXY || r.block.z > kMaxBlockZ ||
       volume(r.block) > std::uint64_t(p.max_threads_per_cta) || volume(r.block) > kMaxThreads) {
-    return cudaErrorInvalidConfiguration;
+    return cudaErrorInvalidValue;
   }
   if (r.smem > p.smem_per_cta_optin || r.smem > kSharedBytes) return cudaErrorInvalidValue;
   if (volume(r.cluster) > 1) {
@@ -325,7 +328,7 @@ cudaError_t check_shape(const LaunchRequest& r, const DeviceProperties& p) {
 }
 
 void begin(Machine* m, const LaunchRequest& request) {
-  register_program();
+  begin_launch();
   Launch& l = m->launch;
   l = Launch{};
   l.request = request;
@@ -376,11 +379,14 @@ cudaError_t run(const LaunchRequest& request) {
   Machine& m = machine();
   begin(&m, request);
   Scheduler scheduler(&m.launch);
-  {
+  Launch& l = m.launch;
+  try {
     const SignalGuard guard;
     scheduler.run();
+  } catch (const std::bad_alloc&) {
+    l.fault.error = cudaErrorMemoryAllocation;
+    l.fault.text = "the emulator ran out of memory";
   }
-  Launch& l = m.launch;
   if (l.fault.error != cudaSuccess) set_last_fault(fault_text(l.fault, request));
   scheduler.clean_up();
   m.last = {.grid = request.grid, .block = request.block, .smem = request.smem};

@@ -102,9 +102,9 @@ struct Cta {
   std::uint32_t runnable = 0;     // warps with runnable lanes
   bool waited_for_grid = false;   // griddepcontrol.wait
   std::uint32_t barriers_used = 0;
-  unsigned char* shared = nullptr;                   // kSharedBytes, 1024-aligned
+  unsigned char* shared = nullptr;  // kSharedBytes, 1024-aligned
   RaceCell* shared_shadow = nullptr;
-  std::vector<std::uint8_t> shared_written;          // a bit per byte
+  std::vector<std::uint8_t> shared_written;  // a bit per byte
   Barrier barriers[kBarriers];
   Warp warps[kMaxWarps];
   Thread threads[kMaxThreads];
@@ -176,23 +176,25 @@ void wake(Warp* warp, std::uint32_t lanes);
 void check_access(Thread* thread, Space space, const void* p, std::size_t bytes, bool write,
                   const void* pc);
 
-void thread_exits(Thread* thread);              // collectives that wait for it are faults
-std::string describe_waits(const Cta& cta);     // where every thread of a stuck CTA is
+// The thread goes where it cannot take part in collectives; those that wait for it are faults.
+void leave_warp(Thread* thread, const char* how);
+std::string describe_waits(const Cta& cta);  // where every thread of a stuck CTA is
 void describe_lanes(std::uint32_t lanes, char* text, std::size_t size);
 const char* name_of(Collective op);
 
 // Is a remembered access ordered before whatever `thread` does now?
 bool ordered_before(const Access& access, const Thread& thread);
-// Checks and updates the cells of bytes [offset, offset + bytes); offsets count from the cells.
+// Checks and updates the cells of bytes [offset, offset + bytes); offsets count from the cells. A
+// null region is the CTA's shared memory.
 void check_races(Thread* thread, RaceCell* cells, std::size_t offset, std::size_t bytes, bool write,
-                 Space space, const void* pc, bool shared);
+                 Space space, const void* pc, const Region* region);
 
 void log_access(Thread* thread, std::uintptr_t address, std::size_t bytes, bool shared, bool write,
                 const void* pc);
 void flush_logs(Warp* warp);
 
-// Catches SIGSEGV and its like while it lives: a fiber that raises one switches to the scheduler for
-// good, with Machine::signal set.
+// Catches SIGSEGV and its like while it lives: a fiber that raises one switches to the scheduler
+// for good, with Machine::signal set.
 class SignalGuard {
  public:
   SignalGuard();

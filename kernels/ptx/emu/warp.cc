@@ -29,8 +29,8 @@ void describe_absence(const Warp& warp, std::uint32_t lanes, char* text, std::si
   char text[kTextBytes];
   describe_absence(*t.warp, missing, text, sizeof(text));
   fail(cudaErrorLaunchFailure, pc,
-       "%s with membermask 0x%08x: a lane is missing, %s; expected every lane of the mask", name_of(op),
-       membermask, text);
+       "%s with membermask 0x%08x: a lane is missing, %s; expected every lane of the mask",
+       name_of(op), membermask, text);
 }
 
 [[noreturn]] void fail_mismatch(const Thread& t, Collective op, std::uint32_t membermask,
@@ -57,10 +57,14 @@ const Gathering& gathering_of(const Warp& warp, std::uint32_t lane) {
 std::uint32_t shfl_source(Collective op, std::uint32_t lane, std::uint32_t argument) {
   const std::uint32_t b = argument % kLanes;
   switch (op) {
-    case Collective::shfl_bfly: return lane ^ b;
-    case Collective::shfl_idx: return b;
-    case Collective::shfl_up: return lane >= b ? lane - b : lane;
-    default: return lane + b < kLanes ? lane + b : lane;
+    case Collective::shfl_bfly:
+      return lane ^ b;
+    case Collective::shfl_idx:
+      return b;
+    case Collective::shfl_up:
+      return lane >= b ? lane - b : lane;
+    default:
+      return lane + b < kLanes ? lane + b : lane;
   }
 }
 
@@ -110,30 +114,37 @@ void complete(Thread* last, Gathering* g) {
 
 const char* name_of(Collective op) {
   switch (op) {
-    case Collective::shfl_bfly: return "shfl.sync.bfly";
-    case Collective::shfl_idx: return "shfl.sync.idx";
-    case Collective::shfl_up: return "shfl.sync.up";
-    case Collective::shfl_down: return "shfl.sync.down";
-    case Collective::ballot: return "vote.sync.ballot";
-    case Collective::any: return "vote.sync.any";
-    case Collective::all: return "vote.sync.all";
-    case Collective::sync_warp: return "bar.warp.sync";
+    case Collective::shfl_bfly:
+      return "shfl.sync.bfly";
+    case Collective::shfl_idx:
+      return "shfl.sync.idx";
+    case Collective::shfl_up:
+      return "shfl.sync.up";
+    case Collective::shfl_down:
+      return "shfl.sync.down";
+    case Collective::ballot:
+      return "vote.sync.ballot";
+    case Collective::any:
+      return "vote.sync.any";
+    case Collective::all:
+      return "vote.sync.all";
+    case Collective::sync_warp:
+      return "bar.warp.sync";
   }
   return "?";
 }
 
 void describe_lanes(std::uint32_t lanes, char* text, std::size_t size) {
-  std::size_t used = std::size_t(
-      std::snprintf(text, size, std::popcount(lanes) == 1 ? "lane" : "lanes"));
+  std::size_t used =
+      std::size_t(std::snprintf(text, size, std::popcount(lanes) == 1 ? "lane" : "lanes"));
   const char* separator = " ";
   for (std::uint32_t first = 0; first < kLanes && used < size; ++first) {
     if (!(lanes >> first & 1)) continue;
     std::uint32_t last = first;
     while (last + 1 < kLanes && (lanes >> (last + 1) & 1)) ++last;
-    used += std::size_t(first == last
-                            ? std::snprintf(text + used, size - used, "%s%u", separator, first)
-                            : std::snprintf(text + used, size - used, "%s%u-%u", separator, first,
-                                            last));
+    used += std::size_t(
+        first == last ? std::snprintf(text + used, size - used, "%s%u", separator, first)
+                      : std::snprintf(text + used, size - used, "%s%u-%u", separator, first, last));
     separator = ", ";
     first = last;
   }
@@ -181,16 +192,16 @@ std::uint32_t collective(Collective op, std::uint32_t value, std::uint32_t argum
   return t->result;
 }
 
-void thread_exits(Thread* t) {
+void leave_warp(Thread* t, const char* how) {
   Warp* warp = t->warp;
   if (!(warp->gathering >> t->lane & 1)) return;
   const Gathering& g = gathering_of(*warp, t->lane);
   char lanes[kTextBytes];
   describe_lanes(g.arrived, lanes, sizeof(lanes));
   fail(cudaErrorLaunchFailure, g.pc,
-       "lane %u exited, but is missing in %s with membermask 0x%08x, where %s wait; expected every "
+       "lane %u %s, but is missing in %s with membermask 0x%08x, where %s wait; expected every "
        "lane of the mask",
-       t->lane, name_of(g.op), g.membermask, lanes);
+       t->lane, how, name_of(g.op), g.membermask, lanes);
 }
 
 }  // namespace libkernels::emulator

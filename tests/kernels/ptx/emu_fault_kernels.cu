@@ -36,7 +36,8 @@ template <bool kBroken>
 __global__ void instruction_past_end(Params p) {
   const auto* in = reinterpret_cast<const std::uint32_t*>(p.input);
   auto* out = reinterpret_cast<std::uint32_t*>(p.data);
-  ptx::st_global(out + global_index() + (kBroken ? kThreads : 0), ptx::ld_global(in + global_index()));
+  ptx::st_global(out + global_index() + (kBroken ? kThreads : 0),
+                 ptx::ld_global(in + global_index()));
 }
 template <bool kBroken>
 __global__ void copy_past_end(Params p) {
@@ -291,9 +292,11 @@ cudaError_t run(void (*kernel)(Params), const Params& p) {
                      nullptr, p);
 }
 
-#define LK_FAULT_CASE(CTAS, KERNEL)                                       \
-  {#KERNEL, CTAS, [](const Params& p) { return run<CTAS>(&KERNEL<true>, p); }, \
-   [](const Params& p) { return run<CTAS>(&KERNEL<false>, p); }}
+#define LK_FAULT_CASE(CTAS, KERNEL)                                           \
+  {                                                                           \
+#KERNEL, CTAS, [](const Params& p) { return run<CTAS>(&KERNEL<true>, p); }, \
+   [](const Params& p) { return run<CTAS>(&KERNEL<false>, p); } \
+  }
 
 const test::FaultCase kCases[] = {
     LK_FAULT_CASE(1, read_past_end),

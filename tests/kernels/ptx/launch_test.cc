@@ -85,13 +85,13 @@ TEST_P(Launch, ImpossibleShapesAreRefused) {
     cudaError_t error;
   };
   const Refused refused[] = {
-      {dim3(0), dim3(32), 0, cudaErrorInvalidConfiguration},
-      {dim3(1), dim3(0), 0, cudaErrorInvalidConfiguration},
-      {dim3(1), dim3(1025), 0, cudaErrorInvalidConfiguration},
-      {dim3(1), dim3(64, 64), 0, cudaErrorInvalidConfiguration},
-      {dim3(1), dim3(1, 1, 65), 0, cudaErrorInvalidConfiguration},
-      {dim3(1, 65536), dim3(1), 0, cudaErrorInvalidConfiguration},
-      {dim3(1, 1, 65536), dim3(1), 0, cudaErrorInvalidConfiguration},
+      {dim3(0), dim3(32), 0, cudaErrorInvalidValue},
+      {dim3(1), dim3(0), 0, cudaErrorInvalidValue},
+      {dim3(1), dim3(1025), 0, cudaErrorInvalidValue},
+      {dim3(1), dim3(64, 64), 0, cudaErrorInvalidValue},
+      {dim3(1), dim3(1, 1, 65), 0, cudaErrorInvalidValue},
+      {dim3(1, 65536), dim3(1), 0, cudaErrorInvalidValue},
+      {dim3(1, 1, 65536), dim3(1), 0, cudaErrorInvalidValue},
       {dim3(1), dim3(32), 300 * 1024, cudaErrorInvalidValue},  // more than any CTA may have
   };
   for (const Refused& r : refused) {
