@@ -8,7 +8,8 @@
 #                         into memset, all of which happen before the hooks are planted), and each
 #                         collective of a warp at one place of the program (no duplicated or merged
 #                         calls). Fused multiply-adds are written fmaf.
-set(LIBKERNELS_EMU_KERNEL_FLAGS -O2 -g1 -ffp-contract=off -fsanitize=thread -fsanitize=alignment
+#   -U_FORTIFY_SOURCE     which some distributions define, and which turns memset into a builtin
+set(LIBKERNELS_EMU_KERNEL_FLAGS -O2 -g1 -U_FORTIFY_SOURCE -ffp-contract=off -fsanitize=thread -fsanitize=alignment
     -fno-sanitize-recover=alignment)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND LIBKERNELS_EMU_KERNEL_FLAGS -fno-vectorize -fno-slp-vectorize

@@ -1,5 +1,5 @@
 // GeLU where only a GPU will do: more than 2^31 elements, all 2^32 fp32 inputs, streams, threads.
-// Cost: nothing without a GPU; on an H200 some seconds a case, most of them copies.
+// Cost: nothing without a GPU; on one not measured yet.
 #include <gtest/gtest.h>
 
 #include <algorithm>

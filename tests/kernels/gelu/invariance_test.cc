@@ -1,5 +1,5 @@
 // GeLU gives a value the same bits wherever it stands and however the call runs; max_sms caps the
-// grid. Cost: one case takes up to 0.3 s emulated.
+// grid. Cost: 8 s emulated, all cases.
 #include <gtest/gtest.h>
 
 #include <algorithm>

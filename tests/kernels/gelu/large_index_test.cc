@@ -1,6 +1,6 @@
 // GeLU beyond 32 bits: strides and offsets past 2^31 elements in memory of which only the few
 // pages that hold elements exist; rows beyond the limits of a grid's y dimension.
-// Cost: 0.2 s a kernel emulated.
+// Cost: 1.3 s emulated, all cases.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
