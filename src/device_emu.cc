@@ -29,6 +29,8 @@ const char* name_of(cudaError_t error) {
       return "cudaErrorMemoryAllocation: out of memory";
     case cudaErrorInvalidConfiguration:
       return "cudaErrorInvalidConfiguration: invalid configuration argument";
+    case cudaErrorInvalidClusterSize:
+      return "cudaErrorInvalidClusterSize: cluster misconfiguration";
     case cudaErrorInvalidDevicePointer:
       return "cudaErrorInvalidDevicePointer: invalid device pointer";
     case cudaErrorNotSupported:

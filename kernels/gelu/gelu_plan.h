@@ -4,17 +4,14 @@
 // output's unit stride run along the columns (both views transposed alike), then merges all rows
 // into one where neither view has gaps. What is left decides the path:
 //
-//   one_row   both views have unit column stride and one row is left. Each thread owns one window
-//   of
-//             the output: the aligned 16 (or 32) bytes at which a wide store is legal, of which the
-//             first and the last may be partly valid. The input is loaded wide too: directly where
-//             it has the phase of the output, else by realigning two neighbouring vectors.
-//   rows      the same for rows with a pitch: which row a window belongs to costs a thread some
-//   thirty
+//   one_row   Both views have unit column stride and one row is left. Each thread owns one window
+//             of the output: the aligned 16 (or 32) bytes at which a wide store is legal, of which
+//             the first and the last may be partly valid. The input is loaded wide too: directly
+//             where it has the phase of the output, else by realigning two neighbouring vectors.
+//   rows      The same for rows with a pitch: finding its row costs a thread some thirty
 //             instructions more.
-//   strided   anything else: one element a thread, in square tiles, so that a transposed input
-//   still
-//             uses whole sectors through L1.
+//   strided   Anything else: one element a thread, in square tiles, so that a transposed input
+//             still uses whole sectors through L1.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +31,7 @@ struct Params {
   std::int64_t y_row_stride, y_col_stride;
   std::int64_t items;  // windows or tiles in all
   Divider per_row;     // windows of a row, or tiles of a row of tiles
-  bool
-      trigger_early;  // programmatic dependent launch: let the next grid start before this one ends
+  bool trigger_early;  // dependent launch: let the next grid start before this one ends
   int tile_cols_log2;  // strided path only: a tile is kTileElements >> this rows of 1 << this
 };
 

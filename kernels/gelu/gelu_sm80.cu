@@ -4,10 +4,9 @@
 //   y[r, c] = 0.5 x (1 + erf(x / sqrt 2))                          form erf
 //
 // Shapes    x, y [rows, cols], any strides (x's may be 0), any element-aligned address; y may be x.
-// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the
-// store. Numerics  gelu_math.cuh. One formula for every path and generation, so an element's bits
-// depend on
-//           its value alone.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the store.
+// Numerics  gelu_math.cuh, gelu_math_16bit.cuh. The types alone choose the formula, so an element's
+//           bits depend on its value, whatever the path, the generation or the shape.
 // Floor     rows * cols * (size of x + size of y) bytes: one read, one write. Unit columns move
 //           exactly these; where x is out of phase with y each vector of it is loaded twice, the
 //           second time out of L1.
@@ -17,9 +16,13 @@ namespace libkernels::inline LK_BACKEND::op::gelu {
 namespace {
 
 // One 16-byte window a thread, one CTA per piece, 128 threads: of the copy kernels and of these the
-// fastest on an H200. Fraction of the copy ceiling at 2^28 elements with 64 / 128 / 256 / 512
-// threads: f32 tanh 0.79 / 1.00 / 1.00 / 0.94, bf16 tanh 0.79 / 1.00 / 0.98 / -, bf16 erf 0.79 /
-// 0.97 / 0.95 / - (2026-11-30). Several vectors a thread cost a copy 3%, persistent grids 7-40%.
+// fastest on an H200. Fraction of the copy ceiling at 2^28 elements, by threads of a CTA:
+//                 64    128   256   512
+//   f32 tanh     0.79  1.00  1.00  0.94
+//   bf16 tanh    0.79  1.00  0.98    -
+//   bf16 erf     0.79  0.97  0.95    -        (2026-11-30; registers free)
+// 16 CTAs an SM bound the registers to 32, without a spill: bf16 tanh 0.99, else 0.92 (in the same
+// run). Several vectors a thread cost a copy 3%, persistent grids 7-40%.
 constexpr Config kSm80Configs[] = {
     // x type, y type, form, threads, CTAs an SM, window bytes
     {DType::f32, DType::f32, Form::tanh, 128, 16, 16},
@@ -39,8 +42,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     gelu_sm80_windows(Params p) {
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  for (; i < p.items; i += stride)
-    gelu_window<Cfg, kPath>(p, i);  // once, unless max_sms caps the grid
+  // Once, unless max_sms caps the grid.
+  for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
 }
 
 // A tile a CTA, columns along the lanes.

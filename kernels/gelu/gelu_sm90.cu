@@ -4,8 +4,7 @@
 //   y[r, c] = 0.5 x (1 + erf(x / sqrt 2))                          form erf
 //
 // Shapes    x, y [rows, cols], unit stride along the same dimension of both; else gelu_sm80 serves.
-// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the
-//           store.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the store.
 // Numerics  gelu_math.cuh, gelu_math_16bit.cuh: the bits of every other generation.
 // Floor     rows * cols * (size of x + size of y) bytes, moved exactly.
 //
@@ -40,8 +39,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  for (; i < p.items; i += stride)
-    gelu_window<Cfg, kPath>(p, i);  // once, unless max_sms caps the grid
+  // Once, unless max_sms caps the grid.
+  for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
 }
 
 struct Sm90 {

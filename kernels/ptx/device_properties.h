@@ -1,6 +1,5 @@
 // The limits of one device, as plain data: read from the driver (src/device_cuda.cc) or taken from
-// an emulated profile (kernels/ptx/emu/profile.h). Planners read it; nothing hard-codes an SM
-// count.
+// an emulated profile (kernels/ptx/emu/profile.cc). Planners read it; no SM count is hard-coded.
 #pragma once
 
 #include <cstddef>
