@@ -4,7 +4,7 @@
 //   y[r, c] = 0.5 x (1 + erf(x / sqrt 2))                          form erf
 //
 // Shapes    x, y [rows, cols], unit stride along the same dimension of both; else gelu_sm80 serves.
-// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the store.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
 // Numerics  gelu_math.cuh, gelu_math_16bit.cuh: the bits of every other generation.
 // Floor     rows * cols * (size of x + size of y) bytes, moved exactly.
 //

@@ -4,7 +4,7 @@
 //   y[r, c] = 0.5 x (1 + erf(x / sqrt 2))                          form erf
 //
 // Shapes    x, y [rows, cols], any strides (x's may be 0), any element-aligned address; y may be x.
-// Types     f32 -> f32; f16, bf16 -> the same or f32. Arithmetic in fp32, one rounding at the store.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
 // Numerics  gelu_math.cuh, gelu_math_16bit.cuh. The types alone choose the formula, so an element's
 //           bits depend on its value, whatever the path, the generation or the shape.
 // Floor     rows * cols * (size of x + size of y) bytes: one read, one write. Unit columns move
