@@ -48,7 +48,6 @@ struct GeluCallArgs {
 
 struct GeluBaseline {
   const char* name;
-  int threads_per_cta;
   // Kernels that one call launches.
   int (*launches)(const GeluCallArgs& call);
   cudaError_t (*launch)(const GeluCallArgs& call);

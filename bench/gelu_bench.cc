@@ -1,119 +1,19 @@
 #include "bench/gelu_bench.h"
 
-#include <benchmark/benchmark.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <memory>
-#include <set>
-
 namespace libkernels::bench {
-namespace {
 
-// A row, and which of its contestants have been reported since it was last run.
-class RowDriver {
- public:
-  RowDriver(GeluSuite& suite, const GeluRow& row, std::string progress, Report* report)
-      : suite_(suite), row_(row), progress_(std::move(progress)), report_(report) {}
-
-  // The contestant's record; null if the row has none of that role.
-  const Record* record(const std::string& role) {
-    if (records_.empty() || reported_.count(role) > 0) {
-      show_progress();
-      records_ = suite_.run(row_);
-      report_->records.insert(report_->records.end(), records_.begin(), records_.end());
-      reported_.clear();
-    }
-    reported_.insert(role);
-    for (const Record& r : records_) {
-      if (r.role == role && (role != "ceiling" || r.kernel == r.ceiling_kernel)) return &r;
-    }
-    return nullptr;
-  }
-
-  // Why a role is missing: the row's first note.
-  std::string reason() const {
-    return records_.empty() || records_.front().note.empty() ? "not part of this row"
-                                                             : records_.front().note;
-  }
-
- private:
-  void show_progress() const {
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}\r", progress_);
-  }
-
-  GeluSuite& suite_;
-  GeluRow row_;
-  std::string progress_;
-  Report* report_;
-  std::vector<Record> records_;
-  std::set<std::string> reported_;
-};
-
-void add_counter(benchmark::State& state, const char* name, std::optional<double> value) {
-  if (value) state.counters[name] = *value;
-}
-
-// Gives Google Benchmark the record's time: the median of a call, or, counted, the roofline time on
-// the H200, so labelled.
-void report_record(benchmark::State& state, const Record& record) {
-  double seconds = 0;
-  if (record.us) seconds = record.us->median * 1e-6;
-  if (record.counted) {
-    for (const auto& [gpu, us] : record.counted->modelled_us) {
-      if (gpu == "H200") seconds = us * 1e-6;
-    }
-  }
-  for (auto _ : state) state.SetIterationTime(seconds);
-  state.SetBytesProcessed(record.floor_bytes);
-  state.SetLabel(record.counted ? record.kernel + " MODELLED for an H200, not measured"
-                                : record.kernel);
-  if (record.us) {
-    state.counters["q1_us"] = record.us->q1;
-    state.counters["q3_us"] = record.us->q3;
-    state.counters["samples"] = double(record.us->samples);
-  }
-  add_counter(state, "ceiling_fraction", record.ceiling_fraction);
-  add_counter(state, "error_ulp", record.error_ulp);
-  add_counter(state, "speedup_unfused", record.speedup_unfused);
-  if (record.counted) {
-    state.counters["counted_read"] = double(record.counted->bytes_read);
-    state.counters["counted_written"] = double(record.counted->bytes_written);
-    state.counters["counted_waves"] = double(record.counted->waves);
-  }
-}
-
-void run_benchmark(benchmark::State& state, RowDriver& driver, const std::string& role) {
-  const Record* record = driver.record(role);
-  if (record == nullptr) {
-    state.SkipWithError(driver.reason().c_str());
-  } else if (record->failed || (!record->us && !record->counted)) {
-    state.SkipWithError(record->note.empty() ? "no result" : record->note.c_str());
-  } else {
-    report_record(state, *record);
-  }
-}
-
-}  // namespace
-
-void register_gelu(GeluSuite& suite, const std::vector<GeluRow>& rows, bool counted,
-                   Report* report) {
-  std::size_t number = 0;
+std::vector<BenchRow> gelu_bench_rows(GeluSuite& suite, const std::vector<GeluRow>& rows,
+                                      bool counted) {
+  std::vector<std::string> roles{"fused", "naive", "unfused"};
+  if (!counted) roles.push_back("ceiling");
+  std::vector<BenchRow> all;
   for (const GeluRow& row : rows) {
-    const std::string name = benchmark_name(row);
-    const auto driver = std::make_shared<RowDriver>(
-        suite, row, fmt::format("[{}/{}] {}", ++number, rows.size(), name), report);
-    for (const std::string role : {"fused", "naive", "unfused", "ceiling"}) {
-      if (counted && role == "ceiling") continue;
-      const std::string full = (counted ? "modelled/" : "") + name + '/' + role;
-      benchmark::RegisterBenchmark(
-          full.c_str(),
-          [driver, role](benchmark::State& state) { run_benchmark(state, *driver, role); })
-          ->Iterations(1)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
-    }
+    all.push_back({.name = benchmark_name(row),
+                   .floor_bytes = gelu_floor(row.n, row.types.x, row.types.y).bytes(),
+                   .roles = roles,
+                   .run = [&suite, row] { return suite.run(row); }});
   }
+  return all;
 }
 
 }  // namespace libkernels::bench

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,7 @@ struct GeluWay {
   std::string role;    // "fused", "naive", "unfused"
   std::string kernel;  // its name
   int launches = 1;
-  CtaResources cta;
-  bool registers_exact = false;
+  std::optional<CallResources> resources;  // unknown of a baseline
   std::function<void(const void* x, void* y, cudaStream_t stream)> call;
 };
 

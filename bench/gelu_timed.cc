@@ -7,6 +7,7 @@
 #include "bench/ceilings.h"
 #include "bench/gelu_suite.h"
 #include "bench/harness.h"
+#include "bench/records.h"
 
 namespace libkernels::bench {
 namespace {
@@ -199,34 +200,15 @@ class RowRun {
   void finish_records(std::span<const CopyResult> copies,
                       std::span<const std::vector<double>> samples,
                       const std::optional<GpuState>& gpu) {
-    const CopyResult* ceiling = best(copies);
     std::size_t next = 0;
     for (Record& r : records_) {
       if (r.failed) continue;
-      std::vector<double> us = samples[next++];
-      for (double& v : us) v *= 1e6;
-      r.us = summarize(std::move(us));
+      set_time(&r, samples[next++]);
+      set_ceiling(&r, best(copies));
       r.gpu = gpu;
       if (!layout_.is_cold) r.note = "warm: more sets than lkbench makes would be needed";
-      if (!(r.us->median > 0)) continue;
-      r.gb_per_s = double(r.floor_bytes) / r.us->median * 1e-3;
-      if (ceiling == nullptr) continue;
-      r.ceiling_kernel = ceiling->kernel;
-      r.ceiling_gb_per_s = ceiling->bytes_per_s * 1e-9;
-      r.ceiling_fraction =
-          fraction_of_ceiling(double(r.floor_bytes), r.us->median * 1e-6, ceiling->bytes_per_s);
     }
-    for (Record& r : records_) {
-      r.speedup_unfused = ratio("unfused", r);
-      r.speedup_naive = ratio("naive", r);
-    }
-  }
-
-  std::optional<double> ratio(const std::string& role, const Record& record) const {
-    const auto other = std::find_if(records_.begin(), records_.end(),
-                                    [&](const Record& r) { return r.role == role; });
-    if (other == records_.end() || !other->us || !record.us || !(record.us->median > 0)) return {};
-    return other->us->median / record.us->median;
+    set_speedups(&records_);
   }
 
   void add_copy_records(std::span<const CopyResult> copies, const std::string& mode,
@@ -271,19 +253,15 @@ class TimedGelu : public GeluSuite {
 
   std::vector<Record> run(const GeluRow& row) override {
     const Layout layout(row, properties_->l2_bytes);
-    Record skipped = gelu_record(row, "fused", "gelu", name(flags_.mode));
-    try {
-      return RowRun(backend_, contestants_, *properties_, references_.get(row, kPeriod), row,
-                    layout)
-          .run(flags_, monitor_);
-    } catch (const SkipRow& reason) {
-      skipped.note =
-          fmt::format("skipped: needs {} bytes in all; {}", layout.total(), reason.what());
-    } catch (const std::exception& error) {
-      skipped.note = fmt::format("FAILED: {}", error.what());
-      skipped.failed = true;
-    }
-    return {skipped};
+    return records_or_reason(gelu_record(row, "fused", "gelu", name(flags_.mode)), "", [&] {
+      try {
+        return RowRun(backend_, contestants_, *properties_, references_.get(row, kPeriod), row,
+                      layout)
+            .run(flags_, monitor_);
+      } catch (const SkipRow& reason) {
+        throw SkipRow(fmt::format("needs {} bytes in all; {}", layout.total(), reason.what()));
+      }
+    });
   }
 
  private:

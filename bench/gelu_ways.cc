@@ -33,10 +33,7 @@ GeluWay fused_way(const Backend& backend, const GeluRow& row, const void* x, voi
   return {.role = "fused",
           .kernel = resources.kernel,
           .launches = 1,
-          .cta = {.threads = resources.threads_per_cta,
-                  .registers = resources.registers,
-                  .smem_bytes = resources.smem_bytes},
-          .registers_exact = resources.registers_exact,
+          .resources = resources,
           .call = [&backend, row](const void* x, void* y, cudaStream_t stream) {
             backend.gelu(LibraryCall(row, x, y).get(stream));
           }};
@@ -55,8 +52,7 @@ GeluWay baseline_way(const Backend& backend, const GeluBaseline& baseline, const
   return {.role = role,
           .kernel = baseline.name,
           .launches = baseline.launches(args),
-          .cta = {.threads = baseline.threads_per_cta},
-          .registers_exact = false,
+          .resources = std::nullopt,
           .call = [&backend, &baseline, args](const void* x, void* y, cudaStream_t stream) mutable {
             args.x = x;
             args.y = y;

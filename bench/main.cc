@@ -48,11 +48,8 @@ void check_emulated_devices(Flags* flags) {
   }
 }
 
-void list_rows(const std::vector<GeluRow>& rows) {
-  for (const GeluRow& row : rows) {
-    fmt::print("{}  {}\n", benchmark_name(row),
-               gelu_floor(row.n, row.types.x, row.types.y).bytes());
-  }
+void list_rows(const std::vector<BenchRow>& rows) {
+  for (const BenchRow& row : rows) fmt::print("{}  {}\n", row.name, row.floor_bytes);
 }
 
 // Hands Google Benchmark its flags and runs what is registered.
@@ -91,13 +88,7 @@ int run(Flags flags, char* program) {
   const std::string no_gpu = why_no_gpu();
   const bool counted = flags.emulate || !flags.devices.empty() || !no_gpu.empty();
   if (counted) check_emulated_devices(&flags);
-  const std::vector<GeluRow> rows = gelu_rows(flags, counted);
-  if (rows.empty()) throw FlagError("the filters leave no row");
-  if (flags.list) {
-    list_rows(rows);
-    return 0;
-  }
-  if (counted && !no_gpu.empty()) {
+  if (counted && !no_gpu.empty() && !flags.list) {
     fmt::print(stderr, "lkbench: {}; the emulator counts instead\n", no_gpu);
   }
   Report report;
@@ -117,7 +108,15 @@ int run(Flags flags, char* program) {
     suite = make_timed_gelu(cuda_backend(), cuda_contestants(), flags, *monitor);
 #endif
   }
-  register_gelu(*suite, rows, counted, &report);
+  // An operation appends its rows.
+  const std::vector<GeluRow> chosen = gelu_rows(flags, counted);
+  if (chosen.empty()) throw FlagError("the filters leave no row");
+  std::vector<BenchRow> rows = gelu_bench_rows(*suite, chosen, counted);
+  if (flags.list) {
+    list_rows(rows);
+    return 0;
+  }
+  register_rows(rows, counted, &report);
   drive(flags, program, report.context);
   benchmark::Shutdown();
   return flags.benchmark_list ? 0 : report_and_judge(flags, report);

@@ -9,6 +9,7 @@
 
 #include "bench/flags.h"
 #include "bench/json.h"
+#include "bench/model.h"
 
 namespace libkernels::bench {
 namespace {
@@ -37,8 +38,8 @@ x unfused      bytes of the unfused chain / bytes
 model A100 ... microseconds: the counted bytes at the data sheet's 2.0, 3.35, 4.8, 8.0 TB/s
 )";
 
-// Columns of the counted table between the row's name and its note.
-constexpr int kCountedFigures = 18;
+// Columns of the counted table between the row's name and the modelled times.
+constexpr int kCountedFigures = 14;
 
 bool is_number(const std::string& text) {
   return text == "-" ||
@@ -49,6 +50,9 @@ std::string elements_cell(const Record& r) {
   const std::string size = format_size(r.elements);
   return r.variant.empty() ? size : size + " " + r.variant;
 }
+
+// A record that could not be counted has nothing but its mode.
+bool is_counted(const Record& r) { return r.counted.has_value() || r.mode == "counted"; }
 
 bool belongs_in_table(const Record& r) {
   return r.role != "ceiling" || r.kernel == r.ceiling_kernel;
@@ -80,10 +84,17 @@ std::string range(double low, double high) {
   return fmt::format("{}..{}", cell(low, 0), cell(high, 0));
 }
 
+std::optional<double> modelled(const Counted& c, const std::string& gpu) {
+  for (const auto& [name, us] : c.modelled_us) {
+    if (name == gpu) return us;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> counted_row(const Record& r) {
   std::vector<std::string> row{r.kernel, r.types, r.form, elements_cell(r)};
   if (!r.counted) {
-    row.insert(row.end(), kCountedFigures, "-");
+    row.insert(row.end(), kCountedFigures + datasheets().size(), "-");
     row.push_back(r.note);
     return row;
   }
@@ -99,14 +110,14 @@ std::vector<std::string> counted_row(const Record& r) {
               range(100 * c.occupancy, 100 * c.occupancy_most) + "%",
               range(double(c.waves_least), double(c.waves)), cell_short(r.error_ulp),
               cell_short(r.error_fraction), cell(r.speedup_unfused, 2)});
-  for (const auto& [gpu, us] : c.modelled_us) row.push_back(cell(us, 3));
+  for (const Datasheet& gpu : datasheets()) row.push_back(cell(modelled(c, gpu.name), 3));
   row.push_back(r.note);
   return row;
 }
 
 // A blank line between groups of rows that share everything but the kernel.
 bool same_group(const Record& a, const Record& b) {
-  return a.types == b.types && a.form == b.form && a.elements == b.elements &&
+  return a.op == b.op && a.types == b.types && a.form == b.form && a.elements == b.elements &&
          a.variant == b.variant;
 }
 
@@ -116,7 +127,7 @@ std::string table(const Report& report, bool counted, std::vector<std::string> h
   std::vector<std::size_t> breaks;
   const Record* before = nullptr;
   for (const Record& record : report.records) {
-    if ((record.mode == "counted") != counted || !belongs_in_table(record)) continue;
+    if (is_counted(record) != counted || !belongs_in_table(record)) continue;
     if (before != nullptr && !same_group(*before, record)) rows.push_back({});
     rows.push_back(row_of(record));
     before = &record;
@@ -252,9 +263,7 @@ std::string counted_table(const Report& report) {
                                 "launches", "read",      "written",  "x floor",  "s/rd",
                                 "s/wr",     "conflicts", "CTA/SM",   "occ",      "waves",
                                 "err ulp",  "err/bound", "x unfused"};
-  for (const char* gpu : {"A100", "H100", "H200", "B200"}) {
-    head.push_back(fmt::format("model {}", gpu));
-  }
+  for (const Datasheet& gpu : datasheets()) head.push_back(fmt::format("model {}", gpu.name));
   head.push_back("");
   const std::string rows = table(report, true, head, &counted_row);
   return rows.empty() ? "" : rows + '\n' + kCountedLegend;

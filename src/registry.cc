@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <string>
 #include <vector>
 
 #include "include/libkernels/error.h"
@@ -19,13 +20,16 @@ namespace {
 // One operation, its table reduced to what does not depend on its Problem.
 struct Operation {
   lk_op op;
+  const char* name;
+  // Null if it is reserved in the C ABI and has no kernels.
   void (*append)(lk_op op, std::vector<lk_kernel_info>* kernels);
   void (*preload)(lk_op op, const DeviceProperties& properties);
 };
 
 template <auto table>
-constexpr Operation operation(lk_op op) {
+constexpr Operation operation(lk_op op, const char* name) {
   return {.op = op,
+          .name = name,
           .append =
               [](lk_op o, std::vector<lk_kernel_info>* kernels) {
                 for (const auto* row : table()) {
@@ -43,10 +47,24 @@ constexpr Operation operation(lk_op op) {
               }};
 }
 
-// One line an operation.
+constexpr Operation reserved(lk_op op, const char* name) {
+  return {.op = op, .name = name, .append = nullptr, .preload = nullptr};
+}
+
+// One line an operation, in the order of their numbers.
 constexpr Operation kOperations[] = {
-    operation<&op::gelu::table>(LK_OP_GELU),
+    operation<&op::gelu::table>(LK_OP_GELU, "gelu"),
+    reserved(LK_OP_SOFTMAX, "softmax"),
+    reserved(LK_OP_ROW_SUM, "row_sum"),
+    reserved(LK_OP_MATMUL, "matmul"),
 };
+
+[[noreturn]] void refuse_operation(lk_op op) {
+  std::string known;
+  for (const Operation& o : kOperations) known += fmt::format(", {} ({})", o.op, o.name);
+  throw invalid_argument(
+      fmt::format("preload: {} is no operation; there are 0 (all){}", op, known));
+}
 
 }  // namespace
 
@@ -54,22 +72,17 @@ std::span<const lk_kernel_info> kernels() {
   // Never destroyed: the C ABI promises that the entries live as long as the program.
   static const auto& list = *new std::vector<lk_kernel_info>([] {
     std::vector<lk_kernel_info> l;
-    for (const Operation& o : kOperations) o.append(o.op, &l);
+    for (const Operation& o : kOperations) {
+      if (o.append != nullptr) o.append(o.op, &l);
+    }
     return l;
   }());
   return list;
 }
 
 const char* op_name(lk_op op) {
-  switch (op) {
-    case LK_OP_GELU:
-      return "gelu";
-    case LK_OP_SOFTMAX:
-      return "softmax";
-    case LK_OP_ROW_SUM:
-      return "row_sum";
-    case LK_OP_MATMUL:
-      return "matmul";
+  for (const Operation& o : kOperations) {
+    if (o.op == op) return o.name;
   }
   return nullptr;
 }
@@ -81,13 +94,10 @@ const lk_version_info& version_info() {
 }
 
 void preload(lk_op op) {
-  if (op != LK_OP_ALL && op_name(op) == nullptr) {
-    throw invalid_argument(
-        fmt::format("preload: {} is no operation; 0 (LK_OP_ALL) to 4 (LK_OP_MATMUL)", op));
-  }
+  if (op != LK_OP_ALL && op_name(op) == nullptr) refuse_operation(op);
   bool found = false;
   for (const Operation& o : kOperations) {
-    if (op != LK_OP_ALL && op != o.op) continue;
+    if (o.preload == nullptr || (op != LK_OP_ALL && op != o.op)) continue;
     o.preload(o.op, current_device(o.op));
     found = true;
   }

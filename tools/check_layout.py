@@ -297,6 +297,21 @@ def check_registered(tree):
             yield path, 1, f"no driver in bench/ mentions {op}"
 
 
+def check_tables(tree):
+    """Every operation with a KernelRow has its table in src/registry.cc, whose list everything reads."""
+    ops = sorted({p.split("/")[1] for p, text in tree.code()
+                  if re.fullmatch(r"kernels/\w+/\w+\.cu", p) and
+                  not p.startswith(("kernels/ptx/", "kernels/common/")) and
+                  re.search(r"\bKernelRow<", strip_comments(text))})
+    registry = strip_comments(tree.texts.get("src/registry.cc", ""))
+    listed = re.search(r"\bkOperations\[\]\s*=\s*\{(.*?)\};", registry, re.S)
+    for op in ops:
+        if not listed or f"op::{op}::table" not in listed.group(1):
+            yield "src/registry.cc", 1, (
+                f"kernels/{op}/ has a KernelRow that nothing can find: add "
+                f'operation<&op::{op}::table>(LK_OP_{op.upper()}, "{op}") to kOperations')
+
+
 def check_wired(tree):
     """Every source is named in a CMake list, so that none is silently left out of the build."""
     lists = "\n".join(tree.texts[p] for p in tree.paths
@@ -327,8 +342,8 @@ def check_marks(tree):
 
 
 CHECKS = (check_top_level, check_length, check_columns, check_includes, check_asm, check_words,
-          check_runtime_calls, check_contracts, check_configs, check_registered, check_wired,
-          check_marks)
+          check_runtime_calls, check_contracts, check_configs, check_registered, check_tables,
+          check_wired, check_marks)
 
 
 def violations(root):

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) gelu_naive_kernel(Params p) {
   const auto* x = static_cast<const typename Storage<kIn>::Element*>(p.x);
   auto* y = static_cast<typename Storage<kOut>::Element*>(p.y);
   ptx::st_global(y + i,
-                 Storage<kOut>::store(gelu<kForm>(Storage<kIn>::load(ptx::ld_global(x + i)))));
+                 Storage<kOut>::encode(gelu<kForm>(Storage<kIn>::decode(ptx::ld_global(x + i)))));
 }
 
 template <DType kIn, DType kOut>
@@ -70,7 +70,6 @@ cudaError_t launch(const bench::GeluCallArgs& call) {
 }  // namespace naive
 
 const bench::GeluBaseline kGeluNaive{.name = "gelu_naive",
-                                     .threads_per_cta = naive::kThreads,
                                      .launches = [](const bench::GeluCallArgs&) { return 1; },
                                      .launch = &naive::launch};
 

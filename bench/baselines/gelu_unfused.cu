@@ -83,13 +83,13 @@ __global__ void __launch_bounds__(kThreads) vector_kernel(Params p) {
   }
   const std::int64_t e = vectors * kPerVector + (i - vectors);
   if (e >= p.n) return;
-  const float a = Storage<T>::load(ptx::ld_global(static_cast<const Element*>(p.a) + e));
+  const float a = Storage<T>::decode(ptx::ld_global(static_cast<const Element*>(p.a) + e));
   float b = 0;
   if constexpr (kIsBinary<kStep>) {
-    b = Storage<T>::load(ptx::ld_global(static_cast<const Element*>(p.b) + e));
+    b = Storage<T>::decode(ptx::ld_global(static_cast<const Element*>(p.b) + e));
   }
   ptx::st_global(static_cast<Element*>(p.y) + e,
-                 Storage<T>::store(evaluate<kStep>(a, b, p.constant)));
+                 Storage<T>::encode(evaluate<kStep>(a, b, p.constant)));
 }
 
 // An element a thread: for pointers that no vector may start at.
@@ -98,13 +98,13 @@ __global__ void __launch_bounds__(kThreads) scalar_kernel(Params p) {
   using Element = typename Storage<T>::Element;
   const std::int64_t i = std::int64_t(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= p.n) return;
-  const float a = Storage<T>::load(ptx::ld_global(static_cast<const Element*>(p.a) + i));
+  const float a = Storage<T>::decode(ptx::ld_global(static_cast<const Element*>(p.a) + i));
   float b = 0;
   if constexpr (kIsBinary<kStep>) {
-    b = Storage<T>::load(ptx::ld_global(static_cast<const Element*>(p.b) + i));
+    b = Storage<T>::decode(ptx::ld_global(static_cast<const Element*>(p.b) + i));
   }
   ptx::st_global(static_cast<Element*>(p.y) + i,
-                 Storage<T>::store(evaluate<kStep>(a, b, p.constant)));
+                 Storage<T>::encode(evaluate<kStep>(a, b, p.constant)));
 }
 
 template <DType T>
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kThreads) widen_kernel(Params p) {
   if (i >= p.n) return;
   const auto* a = static_cast<const typename Storage<T>::Element*>(p.a);
   ptx::st_global(static_cast<std::uint32_t*>(p.y) + i,
-                 Storage<DType::f32>::store(Storage<T>::load(ptx::ld_global(a + i))));
+                 Storage<DType::f32>::encode(Storage<T>::decode(ptx::ld_global(a + i))));
 }
 
 cudaError_t launch_threads(void (*kernel)(Params), std::int64_t threads, cudaStream_t stream,
@@ -204,9 +204,7 @@ int launches(const bench::GeluCallArgs& call) {
 
 }  // namespace unfused
 
-const bench::GeluBaseline kGeluUnfused{.name = "gelu_unfused",
-                                       .threads_per_cta = unfused::kThreads,
-                                       .launches = &unfused::launches,
-                                       .launch = &unfused::launch};
+const bench::GeluBaseline kGeluUnfused{
+    .name = "gelu_unfused", .launches = &unfused::launches, .launch = &unfused::launch};
 
 }  // namespace libkernels::inline LK_BACKEND::bench_device

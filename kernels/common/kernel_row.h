@@ -40,9 +40,12 @@ struct KernelRow {
   // Null if the kernel can run `problem` on such a device (whose generation dispatch has checked),
   // else the reason as a clause: "needs a unit column stride". Pure, cheap, the same in every call.
   const char* (*supports)(const Problem& problem, const DeviceProperties& properties);
-  // Enqueues the kernel. The problem is supported and has elements.
+  // Enqueues the kernel. The problem is supported and its output has elements (the input of a
+  // reduction may have none).
   cudaError_t (*launch)(const Problem& problem, const LaunchContext& context);
-  // The plan in words, for explain(): path, grid, block, what strides or alignment cost.
+  // The plan in words, for explain(): lines "path: ..." and "launch: grid .., block ..", each ended
+  // by a newline; what strides or alignment cost. It wants fmt, which nvcc cannot read: write it in
+  // a .cc.
   std::string (*describe)(const Problem& problem, const LaunchContext& context);
   // Device scratch that launch needs; 0 for most.
   std::size_t (*workspace_bytes)(const Problem& problem, const DeviceProperties& properties);

@@ -8,14 +8,13 @@
 //   template <class Cfg> static KernelPointer kernel(Path)
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
 
 #include "kernels/common/config_table.h"
+#include "kernels/common/launch_plan.h"
 #include "kernels/gelu/gelu_plan.h"
 #include "kernels/gelu/gelu_window.cuh"
-#include "kernels/ptx/launch.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 
@@ -30,25 +29,6 @@ std::size_t find_config(const Config (&configs)[N], const Problem& p) {
     ++i;
   }
   return i;
-}
-
-// What a kernel takes of an SM; where the compiler's register count is unknown (emulated), the most
-// that its launch bounds allow.
-inline cudaError_t kernel_resources(KernelPointer kernel, const Config& config,
-                                    KernelResources* out) {
-  ptx::FuncAttributes a;
-  const cudaError_t error = ptx::func_attributes(kernel, &a);
-  if (error != cudaSuccess) return error;
-  constexpr int kRegistersPerSm = 65536;
-  constexpr int kRegistersPerThread = 255;
-  const int limit =
-      std::min(kRegistersPerThread, kRegistersPerSm / (config.threads * config.ctas_per_sm));
-  *out = {.threads_per_cta = config.threads,
-          .registers = a.registers > 0 ? a.registers : limit,
-          .registers_exact = a.registers > 0,
-          .smem_bytes = a.smem_static,
-          .local_bytes = a.local_bytes};
-  return cudaSuccess;
 }
 
 template <class G>
@@ -78,7 +58,7 @@ struct Row {
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
     Plan plan = plan_of(problem);
-    const ptx::LaunchShape shape{.grid = dim3(grid_size(plan, context, kThreads)),
+    const ptx::LaunchShape shape{.grid = dim3(capped_grid(plan.ctas, context, kThreads)),
                                  .block = dim3(kThreads),
                                  .pdl = G::kPdl && context.pdl};
     // In a grid of several waves the dependents could not start before the last one anyway, and the
@@ -99,10 +79,10 @@ struct Row {
   static std::size_t workspace_bytes(const Problem&, const DeviceProperties&) { return 0; }
 
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
-    return with_kernel(problem, plan_of(problem).path,
-                       [&](KernelPointer kernel, const Config& config) {
-                         return kernel_resources(kernel, config, out);
-                       });
+    return with_kernel(
+        problem, plan_of(problem).path, [&](KernelPointer kernel, const Config& config) {
+          return kernel_resources(kernel, config.threads, config.ctas_per_sm, 0, out);
+        });
   }
 
   static cudaError_t preload() {
@@ -111,8 +91,8 @@ struct Row {
       for (const Path path : {Path::one_row, Path::rows, Path::strided}) {
         if (path == Path::strided && !G::kStrided) continue;
         KernelResources ignored;
-        const cudaError_t error =
-            kernel_resources(G::template kernel<Cfg>(path), Cfg::value, &ignored);
+        const cudaError_t error = kernel_resources(G::template kernel<Cfg>(path), kThreads,
+                                                   Cfg::value.ctas_per_sm, 0, &ignored);
         if (error != cudaSuccess) return error;
       }
       return cudaSuccess;

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
+
+#include "kernels/common/launch_plan.h"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 namespace {
@@ -92,16 +93,6 @@ Plan make_plan(const Problem& problem, int threads, int window_bytes) {
   return plan;
 }
 
-unsigned grid_size(const Plan& plan, const LaunchContext& context, int threads) {
-  constexpr std::int64_t kMostCtas = (std::int64_t{1} << 31) - 1;  // gridDim.x
-  std::int64_t most = kMostCtas;
-  if (context.max_sms < context.properties.sm_count) {
-    most = std::int64_t(context.max_sms) *
-           std::max(1, context.properties.max_threads_per_sm / threads);
-  }
-  return unsigned(std::min(plan.ctas, most));
-}
-
 std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,
                           const LaunchContext& context, bool pdl) {
   std::string path;
@@ -116,7 +107,7 @@ std::string describe_plan(const Problem& problem, const Plan& plan, int threads,
         1 << plan.params.tile_cols_log2);
   }
   return path + fmt::format("launch: grid {}, block {}, shared memory 0{}\n",
-                            grid_size(plan, context, threads), threads,
+                            capped_grid(plan.ctas, context, threads), threads,
                             pdl ? ", programmatic dependent" : "");
 }
 

@@ -57,9 +57,6 @@ Path path_of(const Problem& normalised);
 
 Plan make_plan(const Problem& problem, int threads, int window_bytes);
 
-// CTAs to launch: all of them, or what fills max_sms SMs and loops.
-unsigned grid_size(const Plan& plan, const LaunchContext& context, int threads);
-
 // The plan in words, for explain().
 std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,
                           const LaunchContext& context, bool pdl);

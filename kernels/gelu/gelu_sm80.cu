@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       if (r >= p.rows || c >= p.cols) continue;
       const auto* x = static_cast<const typename W::In::Element*>(p.x);  // [rows, cols], strided
       auto* y = static_cast<typename W::Out::Element*>(p.y);             // [rows, cols], strided
-      const float v = W::In::load(ptx::ld_global(x + r * p.x_row_stride + c * p.x_col_stride));
-      ptx::st_global(y + r * p.y_row_stride + c * p.y_col_stride, W::Out::store(evaluate<Cfg>(v)));
+      const float v = W::In::decode(ptx::ld_global(x + r * p.x_row_stride + c * p.x_col_stride));
+      ptx::st_global(y + r * p.y_row_stride + c * p.y_col_stride, W::Out::encode(evaluate<Cfg>(v)));
     }
   }
 }

@@ -21,6 +21,7 @@ struct Config {
   int window_bytes;  // of the output, one window a thread
 };
 
+// The element types and counts of a window.
 template <class Cfg>
 struct Window {
   using In = Storage<Cfg::value.x_type>;
@@ -55,16 +56,16 @@ LK_DEVICE void load_window(const typename Window<Cfg>::In::Element* x,
   using W = Window<Cfg>;
   constexpr int kBytes = 4 * W::kInWords;
   const auto* p = reinterpret_cast<const unsigned char*>(x);
-  const auto* floor = p - phase_of(p, kBytes);
+  const auto* aligned = p - phase_of(p, kBytes);  // start of the aligned vector that holds *p
   Words<W::kInWords> words;
-  if (floor == p) {
+  if (aligned == p) {
     words = load_vector<W::kInWords>(p);
-  } else if (floor >= reinterpret_cast<const unsigned char*>(row) &&
-             floor + 2 * kBytes <= reinterpret_cast<const unsigned char*>(row_end)) {
+  } else if (aligned >= reinterpret_cast<const unsigned char*>(row) &&
+             aligned + 2 * kBytes <= reinterpret_cast<const unsigned char*>(row_end)) {
     words = load_realigned<W::kInWords>(p);
   } else {  // next to an end of the row: the second vector may not be ours to read
 #pragma unroll
-    for (int i = 0; i < W::kItems; ++i) v[i] = W::In::load(ptx::ld_global(x + i));
+    for (int i = 0; i < W::kItems; ++i) v[i] = W::In::decode(ptx::ld_global(x + i));
     return;
   }
 #pragma unroll
@@ -79,8 +80,9 @@ LK_DEVICE void gelu_window(const Params& p, std::int64_t item) {
   using InElement = typename W::In::Element;
   using OutElement = typename W::Out::Element;
 
+  // One row needs no division (and its per_row is not set).
   const std::int64_t r = kPath == Path::rows ? quotient(item, p.per_row) : 0;
-  const std::int64_t w = item - r * p.per_row.divisor;
+  const std::int64_t w = kPath == Path::rows ? item - r * p.per_row.divisor : item;
   const auto* x_row = static_cast<const InElement*>(p.x) + r * p.x_row_stride;  // [cols]
   auto* y_row = static_cast<OutElement*>(p.y) + r * p.y_row_stride;             // [cols]
   const int phase = int(phase_of(y_row, Cfg::value.window_bytes) / sizeof(OutElement));
@@ -101,7 +103,8 @@ LK_DEVICE void gelu_window(const Params& p, std::int64_t item) {
   // rows of a few elements, and unrolled it would be most of the kernel's code.
 #pragma unroll 1
   for (std::int64_t c = first < 0 ? 0 : first; c < first + W::kItems && c < p.cols; ++c) {
-    ptx::st_global(y_row + c, W::Out::store(evaluate<Cfg>(W::In::load(ptx::ld_global(x_row + c)))));
+    ptx::st_global(y_row + c,
+                   W::Out::encode(evaluate<Cfg>(W::In::decode(ptx::ld_global(x_row + c)))));
   }
 }
 

@@ -2,9 +2,17 @@
 //
 // T is one of the access types below and fixes the width: the pointer must be aligned to sizeof(T).
 //   std::uint8_t .b8   std::uint16_t .b16   std::uint32_t .b32   uint2 .v2.b32   uint4 .v4.b32
+// Values travel as their bits: an fp32 is read as Storage<DType::f32>::decode(ld_global(p)), with p
+// a const std::uint32_t* (kernels/common/storage.cuh).
 #pragma once
 
+#include <concepts>
+
 namespace libkernels::inline LK_BACKEND::ptx {
+
+template <class T>
+concept AccessType = std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> ||
+    std::same_as<T, std::uint32_t> || std::same_as<T, uint2> || std::same_as<T, uint4>;
 
 // 32 bytes, for the 256-bit accesses of sm_100.
 struct alignas(32) uint8x32 {
@@ -12,34 +20,44 @@ struct alignas(32) uint8x32 {
 };
 
 // ld.global.{b8,b16,b32,v2.b32,v4.b32} d, [p];                          sm_50, thread
-template <class T>
+template <AccessType T>
 LK_DEVICE T ld_global(const T* p);
 
 // ld.global.nc.{b8,b16,b32,v2.b32,v4.b32} d, [p];                       sm_50, thread
 // The memory must not be written by anyone while the kernel runs.
-template <class T>
+template <AccessType T>
 LK_DEVICE T ld_global_nc(const T* p);
 
 // ld.global.nc.L1::no_allocate.{b8,b16,b32,v2.b32,v4.b32} d, [p];       sm_70, thread
-template <class T>
+template <AccessType T>
 LK_DEVICE T ld_global_nc_L1_no_allocate(const T* p);
 
 // ld.global.v8.b32 d, [p];                                              sm_100, PTX 8.8, thread
 LK_DEVICE uint8x32 ld_global_v8_b32(const uint8x32* p);
 
 // st.global.{b8,b16,b32,v2.b32,v4.b32} [p], v;                          sm_50, thread
-template <class T>
+template <AccessType T>
 LK_DEVICE void st_global(T* p, T v);
 
 // st.global.v8.b32 [p], v;                                              sm_100, PTX 8.8, thread
 LK_DEVICE void st_global_v8_b32(uint8x32* p, const uint8x32& v);
 
-// ld.shared.{b8,b16,b32,v2.b32,v4.b32} d, [p];                          sm_50, thread
+// ld.acquire.gpu.global.b32 d, [p];                                     sm_70, PTX 6.0, thread
+// T is std::uint32_t. If it reads what st.release stored, everything before that store happened.
 template <class T>
+LK_DEVICE T ld_acquire_gpu_global(const T* p);
+
+// st.release.gpu.global.b32 [p], v;                                     sm_70, PTX 6.0, thread
+// T is std::uint32_t.
+template <class T>
+LK_DEVICE void st_release_gpu_global(T* p, T v);
+
+// ld.shared.{b8,b16,b32,v2.b32,v4.b32} d, [p];                          sm_50, thread
+template <AccessType T>
 LK_DEVICE T ld_shared(const T* p);
 
 // st.shared.{b8,b16,b32,v2.b32,v4.b32} [p], v;                          sm_50, thread
-template <class T>
+template <AccessType T>
 LK_DEVICE void st_shared(T* p, T v);
 
 }  // namespace libkernels::inline LK_BACKEND::ptx

@@ -152,6 +152,37 @@ TEST(Tables, CountedOnesSayWhatTheyAre) {
   EXPECT_EQ(measured_table(report), "");
 }
 
+TEST(Tables, WhatWasCountedIsNeverAmongTheMeasured) {
+  Report report;
+  Record counts_alone = measured("fused", "row_max_sm80");
+  counts_alone.mode = "";
+  counts_alone.counted = Counted{};
+  Record mode_alone = measured("fused", "gelu_sm80");  // one that could not be counted
+  mode_alone.mode = "counted";
+  report.records = {counts_alone, mode_alone};
+  EXPECT_EQ(measured_table(report), "");
+  const std::string table = counted_table(report);
+  EXPECT_TRUE(contains(table, "row_max_sm80")) << table;
+  EXPECT_TRUE(contains(table, "gelu_sm80")) << table;
+}
+
+TEST(Tables, WithoutModelledTimesTheNoteStaysInItsColumn) {
+  Report report;
+  Record r = measured("fused", "kernel");
+  r.counted = Counted{};
+  r.note = "WRONG";
+  report.records = {r, r};
+  report.records[1].counted.reset();
+  report.records[1].mode = "counted";
+  const std::string table = counted_table(report);
+  const std::string head = table.substr(0, table.find('\n'));
+  const std::size_t first = table.find("WRONG"), second = table.find("WRONG", first + 1);
+  ASSERT_NE(second, std::string::npos) << table;
+  for (const std::size_t at : {first, second}) {
+    EXPECT_GT(at - table.rfind('\n', at), head.size()) << table;
+  }
+}
+
 TEST(Files, AnUnwritablePathIsAnError) {
   EXPECT_THROW(write_file("/nonexistent-directory/x.json", "{}"), std::runtime_error);
 }

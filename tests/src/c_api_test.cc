@@ -135,8 +135,8 @@ TEST(CApiTest, PreloadTakesAnOperationOrAll) {
   EXPECT_EQ(lk_preload(LK_OP_ALL), LK_SUCCESS);
   EXPECT_EQ(lk_preload(LK_OP_GELU), LK_SUCCESS);
   EXPECT_EQ(lk_preload(17), LK_INVALID_ARGUMENT);
-  EXPECT_STREQ(lk_last_error_message(),
-               "preload: 17 is no operation; 0 (LK_OP_ALL) to 4 (LK_OP_MATMUL)");
+  const std::string text = lk_last_error_message();
+  EXPECT_EQ(text.find("preload: 17 is no operation; there are 0 (all), 1 (gelu), "), 0u) << text;
 }
 
 TEST(CApiTest, SixteenThreadsMayMakeTheFirstCall) {

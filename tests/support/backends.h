@@ -73,13 +73,18 @@ inline std::string show(const Kernel& kernel) {
   return std::string(kernel.backend->name) + "_" + kernel.info->name;
 }
 
-// Every compiled kernel of an operation, of every backend.
+// Every compiled kernel of an operation, of every backend. Throws if there is none, for which
+// GoogleTest has no better words than that a suite is not instantiated.
 inline std::vector<Kernel> kernels_of(lk_op op) {
   std::vector<Kernel> all;
   for (const Backend* backend : backends()) {
     for (const lk_kernel_info& info : backend->kernels()) {
       if (info.op == op) all.push_back({backend, &info});
     }
+  }
+  if (all.empty()) {
+    throw std::runtime_error("no kernel of operation " + std::to_string(op) +
+                             " is registered: src/registry.cc, kOperations");
   }
   return all;
 }

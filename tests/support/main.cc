@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <string>
 
@@ -30,7 +31,12 @@ class SkipReasons : public testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
+  try {
+    testing::InitGoogleTest(&argc, argv);  // evaluates the generators of parameters
+  } catch (const std::exception& error) {
+    std::printf("%s: %s\n", argv[0], error.what());
+    return 1;
+  }
   testing::UnitTest& tests = *testing::UnitTest::GetInstance();
   tests.listeners().Append(new SkipReasons);
   if (tests.total_test_count() == 0) {

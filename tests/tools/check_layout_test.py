@@ -17,6 +17,11 @@ constexpr Config kConfigs[] = {
 const KernelRow<Problem> sm80 = {"op_sm80", Arch::sm80};
 """
 
+REGISTRY = """constexpr Operation kOperations[] = {
+    operation<&op::op::table>(LK_OP_OP, "op"),
+};
+"""
+
 # A tree without violations.
 CLEAN = {
     "CMakeLists.txt": "",
@@ -27,7 +32,8 @@ CLEAN = {
     "src/op.cc": '#include "include/libkernels/op.h"\n#include "kernels/op/op.h"\n'
                  '#include "src/check.h"\n',
     "src/device_cuda.cc": "void f() { cudaMalloc(0, 0); }\n",
-    "src/CMakeLists.txt": "op.cc device_cuda.cc",
+    "src/registry.cc": REGISTRY,
+    "src/CMakeLists.txt": "op.cc device_cuda.cc registry.cc",
     "kernels/CMakeLists.txt": "op/op_sm80.cu",
     "kernels/op/op_sm80.cu": KERNEL,
     "kernels/common/vec.cuh": '#include "kernels/ptx/ptx.cuh"\n#include <cstdint>\n',
@@ -79,7 +85,7 @@ BROKEN = [
      "atomicAdd"),
     ("shuffle", {"kernels/op/op_sm80.cu": KERNEL + "int x = __shfl_xor_sync(m, v, 1);\n"}, "warp"),
     ("__ldg", {"kernels/op/op_sm80.cu": KERNEL + "int x = __ldg(p);\n"}, "__ldg"),
-    ("fast maths", {"src/CMakeLists.txt": "op.cc device_cuda.cc --use_fast_math"}, "accuracy"),
+    ("fast maths", {"src/CMakeLists.txt": "op.cc device_cuda.cc registry.cc --use_fast_math"}, "accuracy"),
     ("runtime call in a kernel", {"kernels/op/op_sm80.cu": KERNEL + "auto e = cudaMalloc(p, 1);\n"},
      "cudaMalloc"),
     ("runtime call in src", {"src/op.cc": "auto e = cudaGetLastError();\n"}, "cudaGetLastError"),
@@ -98,6 +104,11 @@ BROKEN = [
     ("row without test", {"tests/kernels/op/op_test.cc": "// another\n"}, "no test"),
     ("row without bench", {"bench/op_bench.cc": "// another\n"}, "no driver in bench"),
     ("row misnamed", {"kernels/op/op_sm80.cu": KERNEL.replace('"op_sm80"', '"sm80"')}, "not named"),
+    ("row in no table", {"src/registry.cc": REGISTRY.replace("op::op::", "op::gelu::")},
+     'add operation<&op::op::table>(LK_OP_OP, "op") to kOperations'),
+    ("row in a table that is commented out",
+     {"src/registry.cc": REGISTRY.replace("    operation", "    // operation")}, "kernels/op/ has"),
+    ("row without a registry", {"src/registry.cc": "int x;\n"}, "kernels/op/ has a KernelRow"),
     ("kernel without row", {"kernels/op/op_sm80.cu": KERNEL.replace("KernelRow", "Row")},
      "without a KernelRow"),
     ("source in no list", {"src/forgotten.cc": ""}, "in no CMakeLists.txt"),

@@ -1,9 +1,10 @@
-"""README.md tells the truth: its example is the compiled one, its figures are generated, and the
+"""README.md tells the truth: its code is the compiled one, its figures are generated, and the
 paths it names exist."""
 
 import os
 import re
 import sys
+import textwrap
 import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -41,6 +42,14 @@ class Example(unittest.TestCase):
         source = read("tests/include/readme_example.cc")
         self.assertIn(f"```cpp\n{source}```\n", read("README.md"),
                       "README.md does not hold tests/include/readme_example.cc, byte for byte")
+
+    def test_other_code_is_part_of_the_compiled_kernel(self):
+        kernel = read("tests/readme/kernels/row_max/row_max_sm80.cu")
+        blocks = re.findall(r"```cpp\n(.*?)^ *```\n", read("README.md"), re.S | re.M)[1:]
+        self.assertTrue(blocks)
+        for block in blocks:
+            self.assertIn(textwrap.dedent(block), kernel,
+                          "this code of README.md is not part of row_max_sm80.cu")
 
 
 class Figures(unittest.TestCase):

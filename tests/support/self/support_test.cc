@@ -131,5 +131,15 @@ TEST(Backends, KernelsAreListedAndRunUnderTheirGeneration) {
   EXPECT_GE(emulated_rows, 3);
 }
 
+TEST(Backends, AnOperationWithoutKernelsSaysWhereTheyAreListed) {
+  std::string text;
+  try {
+    kernels_of(99);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  EXPECT_EQ(text, "no kernel of operation 99 is registered: src/registry.cc, kOperations");
+}
+
 }  // namespace
 }  // namespace libkernels::test
