@@ -10,6 +10,7 @@ struct Words {
   std::uint32_t v[kWords];
 };
 
+// p modulo `bytes`, a power of two: the low 32 bits of the address suffice.
 LK_DEVICE std::uint32_t phase_of(const void* p, std::uint32_t bytes) {
   return std::uint32_t(reinterpret_cast<std::uintptr_t>(p)) % bytes;
 }

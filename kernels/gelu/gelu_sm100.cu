@@ -6,7 +6,7 @@
 // Shapes    x, y [rows, cols], unit stride along the same dimension of both; else gelu_sm80 serves.
 // Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
 // Numerics  gelu_math.cuh, gelu_math_16bit.cuh: the bits of every other generation.
-// Floor     rows * cols * (size of x + size of y) bytes, moved exactly.
+// Floor     rows * cols * (size of x + size of y) bytes, moved exactly where x is in phase with y.
 //
 // What Blackwell adds: loads and stores of 256 bits, so a thread owns one 32-byte sector, and
 // programmatic dependent launch as on sm90. Compiled for 100f and executed on the emulator; nobody
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  // Once, unless max_sms caps the grid.
+  // Once, unless the grid is capped.
   for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
 }
 
@@ -50,8 +50,15 @@ struct Sm100 {
   static constexpr bool kStrided = false;
   template <class Cfg>
   static KernelPointer kernel(Path path) {
-    return path == Path::one_row ? &gelu_sm100_windows<Cfg, Path::one_row>
-                                 : &gelu_sm100_windows<Cfg, Path::rows>;
+    switch (path) {
+      case Path::one_row:
+        return &gelu_sm100_windows<Cfg, Path::one_row>;
+      case Path::rows:
+        return &gelu_sm100_windows<Cfg, Path::rows>;
+      case Path::strided:
+        break;  // gelu_sm80's
+    }
+    return nullptr;
   }
 };
 

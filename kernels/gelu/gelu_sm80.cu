@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     gelu_sm80_windows(Params p) {
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  // Once, unless max_sms caps the grid.
+  // Once, unless the grid is capped.
   for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
 }
 

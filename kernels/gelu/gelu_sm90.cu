@@ -6,7 +6,7 @@
 // Shapes    x, y [rows, cols], unit stride along the same dimension of both; else gelu_sm80 serves.
 // Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
 // Numerics  gelu_math.cuh, gelu_math_16bit.cuh: the bits of every other generation.
-// Floor     rows * cols * (size of x + size of y) bytes, moved exactly.
+// Floor     rows * cols * (size of x + size of y) bytes, moved exactly where x is in phase with y.
 //
 // What Hopper adds: in a chain of small kernels the next grid may be launched while this one runs,
 // so that its launch latency is hidden (option pdl). Everything this kernel reads or overwrites may
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  // Once, unless max_sms caps the grid.
+  // Once, unless the grid is capped.
   for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
 }
 
@@ -51,8 +51,15 @@ struct Sm90 {
   static constexpr bool kStrided = false;
   template <class Cfg>
   static KernelPointer kernel(Path path) {
-    return path == Path::one_row ? &gelu_sm90_windows<Cfg, Path::one_row>
-                                 : &gelu_sm90_windows<Cfg, Path::rows>;
+    switch (path) {
+      case Path::one_row:
+        return &gelu_sm90_windows<Cfg, Path::one_row>;
+      case Path::rows:
+        return &gelu_sm90_windows<Cfg, Path::rows>;
+      case Path::strided:
+        break;  // gelu_sm80's
+    }
+    return nullptr;
   }
 };
 

@@ -143,6 +143,17 @@ LK_DEVICE void st_global_v8_b32(uint8x32* p, const uint8x32& v) {
                : "memory");
 }
 
+template <>
+LK_DEVICE std::uint32_t ld_acquire_gpu_global<std::uint32_t>(const std::uint32_t* p) {
+  std::uint32_t d;
+  asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(d) : "l"(p) : "memory");
+  return d;
+}
+template <>
+LK_DEVICE void st_release_gpu_global<std::uint32_t>(std::uint32_t* p, std::uint32_t v) {
+  asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
 // The 32-bit shared-window address that ld.shared and st.shared take.
 LK_DEVICE std::uint32_t smem_address(const void* p) {
   return std::uint32_t(__cvta_generic_to_shared(p));

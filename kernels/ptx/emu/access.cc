@@ -50,13 +50,14 @@ void check_written(Thread* t, std::size_t offset, std::size_t bytes, bool write,
 }
 
 void check_shared(Thread* t, std::size_t offset, std::size_t bytes, bool write, const void* pc) {
-  const Launch& l = machine().launch;
+  Launch& l = machine().launch;
   if (offset + bytes > l.request.smem) {
     fail(cudaErrorIllegalAddress, pc,
          "out of bounds: %s of %zu bytes at offset %zu of shared memory; expected it to end within "
          "the %zu bytes of the launch",
          verb(write), bytes, offset, l.request.smem);
   }
+  if (write) l.idle = 0;
   if (l.counting) {
     log_access(t, reinterpret_cast<std::uintptr_t>(t->cta->shared) + offset, bytes, true, write,
                pc);
@@ -78,7 +79,8 @@ void check_global(Thread* t, Region* region, Space space, std::uintptr_t a, std:
          bytes, std::size_t(a));
   }
   if (!region->device) return;
-  const Launch& l = machine().launch;
+  Launch& l = machine().launch;
+  if (write) l.idle = 0;
   if (l.counting) log_access(t, a, bytes, false, write, pc);
   if (!l.race_checks || !region->writable) return;
   if (!region->shadow) {
@@ -101,6 +103,7 @@ bool is_params(std::uintptr_t a, std::size_t bytes) {
 
 void check_access(Thread* t, Space space, const void* p, std::size_t bytes, bool write,
                   const void* pc) {
+  if (++t->accesses % kAccessesPerTurn == 0) make_way(t, pc, false);
   const auto a = reinterpret_cast<std::uintptr_t>(p);
   if (a - t->stack < kStackBytes) {
     if (space == Space::generic) return;
@@ -173,6 +176,22 @@ void load_bytes(Space space, void* to, const void* p, std::size_t bytes) {
 void store_bytes(Space space, void* p, const void* from, std::size_t bytes) {
   check_instruction(space, p, bytes, true, __builtin_return_address(0));
   std::memcpy(p, from, bytes);
+}
+
+std::uint32_t load_acquire(const std::uint32_t* p) {
+  const void* pc = __builtin_return_address(0);
+  Thread* t = current_thread;
+  check_instruction(Space::global_sync, p, sizeof(*p), false, pc);
+  if (t->polled == p && t->polled_value == *p) make_way(t, pc, true);
+  t->polled = p;
+  t->polled_value = *p;
+  acquire_at(t, p);
+  return *p;
+}
+void store_release(std::uint32_t* p, std::uint32_t v) {
+  check_instruction(Space::global_sync, p, sizeof(*p), true, __builtin_return_address(0));
+  release_at(current_thread, p);
+  *p = v;
 }
 
 void* dynamic_shared(std::size_t bytes) {

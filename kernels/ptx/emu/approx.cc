@@ -1,5 +1,5 @@
 // Conversions, exact by PTX, and approximations, modelled within their documented bounds
-// (hardware.md 8.5).
+// (PTX manual, floating-point instructions).
 #include <algorithm>
 #include <bit>
 #include <cmath>

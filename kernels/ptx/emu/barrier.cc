@@ -1,6 +1,5 @@
-// Barriers 0 to 15 of a CTA, and the report on a CTA in which nobody can go on.
+// Barriers 0 to 15 of a CTA.
 #include <bit>
-#include <cstdio>
 
 #include "kernels/ptx/emu/state.h"
 
@@ -78,7 +77,7 @@ void complete(Cta* cta, Barrier* b, Thread* last) {
   const std::uint32_t warps = machine().launch.warps;
   check_whole_warps(*cta, *b, warps);
   for (std::uint32_t w = 0; w < warps; ++w) {
-    if (b->waiting[w]) cta->warps[w].clock.release_into(b->released, w);
+    if (b->waiting[w]) cta->warps[w].clock.release_into(&b->released, w);
   }
   for (std::uint32_t w = 0; w < warps; ++w) {
     if (!b->waiting[w]) continue;
@@ -124,71 +123,10 @@ void barrier_arrive(std::uint32_t id, std::uint32_t threads) {
   const bool complete_now = arrive(t, id, existing(threads), "bar.arrive", pc);
   // The warp's last lane publishes for all of it.
   if (b.came[t->warp->index] == t->warp->lanes) {
-    t->warp->clock.release_into(b.released, t->warp->index);
+    t->warp->clock.release_into(&b.released, t->warp->index);
     t->warp->clock.tick();
   }
   if (complete_now) complete(t->cta, &b, nullptr);
-}
-
-// ---- Deadlock ---------------------------------------------------------------------------------
-
-namespace {
-
-// Two threads wait for the same thing if these are equal.
-bool same_wait(const Thread& a, const Thread& b) {
-  if (a.state != b.state) return false;
-  if (a.state == State::in_barrier) return a.barrier == b.barrier && a.pc == b.pc;
-  if (a.state == State::in_collective) return a.op == b.op && a.membermask == b.membermask;
-  return true;
-}
-
-std::string describe_wait(const Cta& cta, const Thread& t) {
-  char text[256];
-  if (t.state == State::exited) return "have exited";
-  if (t.state == State::in_barrier) {
-    const Barrier& b = cta.barriers[t.barrier];
-    std::snprintf(text, sizeof(text), "wait in bar.sync %u (%u threads), %u arrived", t.barrier,
-                  b.expected, b.arrived);
-  } else {
-    std::snprintf(text, sizeof(text), "wait in %s with membermask 0x%08x", name_of(t.op),
-                  t.membermask);
-  }
-  return text + std::string(", at ") + name_pc(t.pc);
-}
-
-// "warps 0-3", or "threads 5-17" where a warp is not of one mind.
-std::string describe_range(std::uint32_t first, std::uint32_t last, std::uint32_t threads) {
-  const bool whole = first % kLanes == 0 && ((last + 1) % kLanes == 0 || last + 1 == threads);
-  const char* unit = whole ? "warp" : "thread";
-  if (whole) first /= kLanes, last /= kLanes;
-  char text[64];
-  if (first == last) {
-    std::snprintf(text, sizeof(text), "%s %u", unit, first);
-  } else {
-    std::snprintf(text, sizeof(text), "%ss %u-%u", unit, first, last);
-  }
-  return text;
-}
-
-}  // namespace
-
-std::string describe_waits(const Cta& cta) {
-  const std::uint32_t threads = machine().launch.threads;
-  bool divergent = false;
-  std::string roles;
-  for (std::uint32_t first = 0; first < threads;) {
-    std::uint32_t last = first;
-    while (last + 1 < threads && same_wait(cta.threads[first], cta.threads[last + 1])) ++last;
-    roles += "\n    " + describe_range(first, last, threads) + " " +
-             describe_wait(cta, cta.threads[first]);
-    divergent |= cta.threads[first].state == State::exited ||
-                 ((last + 1) % kLanes != 0 && last + 1 != threads);
-    first = last + 1;
-  }
-  std::string text = divergent
-                         ? "deadlock, divergent barrier: not all threads came, and nobody can go on"
-                         : "deadlock: nobody can go on";
-  return text + roles;
 }
 
 }  // namespace libkernels::emulator

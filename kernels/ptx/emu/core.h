@@ -41,10 +41,11 @@ namespace libkernels::emulator {
 // ---- Memory -----------------------------------------------------------------------------------
 
 enum class Space : std::uint8_t {
-  generic,    // whatever the address says: a plain load or store
-  global,     // ld.global, st.global
-  global_nc,  // ld.global.nc: nobody may write it during the launch
-  shared,     // ld.shared, st.shared
+  generic,      // whatever the address says: a plain load or store
+  global,       // ld.global, st.global
+  global_nc,    // ld.global.nc: nobody may write it during the launch
+  global_sync,  // ld.acquire, st.release
+  shared,       // ld.shared, st.shared
 };
 
 // T: std::uint8_t, std::uint16_t, std::uint32_t, uint2, uint4. Aligned to sizeof(T), or a fault.
@@ -56,6 +57,11 @@ void store(Space space, T* p, T v);
 // The same for any size, through memory of the caller's stack.
 void load_bytes(Space space, void* to, const void* p, std::size_t bytes);
 void store_bytes(Space space, void* p, const void* from, std::size_t bytes);
+
+// ld.acquire.gpu and st.release.gpu of global memory: the one that reads the other's value learns
+// what that thread did and knew. Reading the same value again is a poll: other threads go first.
+std::uint32_t load_acquire(const std::uint32_t* p);
+void store_release(std::uint32_t* p, std::uint32_t v);
 
 // The CTA's dynamic shared memory, of which the kernel claims `bytes`.
 [[gnu::pure]] void* dynamic_shared(std::size_t bytes);

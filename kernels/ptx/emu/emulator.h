@@ -52,8 +52,14 @@ void unregister_buffer(const void* p);
 // ---- How a launch runs ------------------------------------------------------------------------
 
 // When asynchronous work completes: as late as legal, as early as legal, or drawn from `seed`.
-// Also the order in which runnable CTAs and warps are picked: fixed (late: one CTA after another;
-// eager: in turns, as many as the device holds, up to 24576 threads) or drawn (random: as many).
+// Also the order in which runnable CTAs and warps are picked: fixed (late: a CTA for as long as it
+// can go on, then the next; eager: in turns) or drawn (random). At most as many CTAs at once as the
+// device holds, and 24576 threads.
+//
+// A thread keeps the processor until it waits at a barrier or collective, reads an unchanged value
+// again by ld.acquire, or has made 4096 accesses: then others go first, so that CTAs may wait for
+// one another through memory. Loops that wait and never end are found (Settings::patience), with
+// two exceptions, which hang: a loop that accesses no memory, and one that also stores.
 enum class Completion { late, eager, random };
 
 struct Settings {
@@ -61,6 +67,9 @@ struct Settings {
   std::uint64_t seed = 1;                    // LK_EMU_SEED
   bool worst_ulp = false;                    // LK_EMU_ULP=worst: approximations at their bound
   bool count = false;                        // fill Counters (slower); the bench and tests ask
+  // Threads that made so many accesses, while nobody in the grid stored or exited, are deadlocked;
+  // a few seconds' worth. Hardly a kernel only loads for so long.
+  std::uint64_t patience = std::uint64_t(1) << 27;
 };
 Settings& settings();
 

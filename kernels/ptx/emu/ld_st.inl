@@ -2,15 +2,15 @@
 
 namespace libkernels::inline LK_BACKEND::ptx {
 
-template <class T>
+template <AccessType T>
 [[gnu::always_inline]] LK_DEVICE T ld_global(const T* p) {
   return emulator::load(emulator::Space::global, p);
 }
-template <class T>
+template <AccessType T>
 [[gnu::always_inline]] LK_DEVICE T ld_global_nc(const T* p) {
   return emulator::load(emulator::Space::global_nc, p);
 }
-template <class T>
+template <AccessType T>
 [[gnu::always_inline]] LK_DEVICE T ld_global_nc_L1_no_allocate(const T* p) {
   return emulator::load(emulator::Space::global_nc, p);
 }
@@ -21,7 +21,7 @@ template <class T>
   return d;
 }
 
-template <class T>
+template <AccessType T>
 [[gnu::always_inline]] LK_DEVICE void st_global(T* p, T v) {
   emulator::store(emulator::Space::global, p, v);
 }
@@ -31,10 +31,19 @@ template <class T>
 }
 
 template <class T>
+[[gnu::always_inline]] LK_DEVICE T ld_acquire_gpu_global(const T* p) {
+  return emulator::load_acquire(p);
+}
+template <class T>
+[[gnu::always_inline]] LK_DEVICE void st_release_gpu_global(T* p, T v) {
+  emulator::store_release(p, v);
+}
+
+template <AccessType T>
 [[gnu::always_inline]] LK_DEVICE T ld_shared(const T* p) {
   return emulator::load(emulator::Space::shared, p);
 }
-template <class T>
+template <AccessType T>
 [[gnu::always_inline]] LK_DEVICE void st_shared(T* p, T v) {
   emulator::store(emulator::Space::shared, p, v);
 }

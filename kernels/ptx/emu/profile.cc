@@ -1,4 +1,4 @@
-// The emulated devices. Limits: hardware.md 1.1 and 1.2; peaks: data sheets (dense bf16, fp32
+// The emulated devices. Limits: CUDA's own tables; peaks: data sheets (dense bf16, fp32
 // accumulation).
 #include <cstdio>
 #include <cstdlib>

@@ -1,60 +1,16 @@
 #include "kernels/ptx/emu/race.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
-#include <cstring>
 
 #include "kernels/ptx/emu/state.h"
 
 namespace libkernels::emulator {
 
-// ---- Clocks -----------------------------------------------------------------------------------
+namespace {
 
-void WarpClock::reset() {
-  clock = 1;
-  floor = 0;
-  std::memset(vc, 0, sizeof(vc));
-  partial = false;
-}
-
-void WarpClock::tick() { clock = std::min(clock + 1, Access::kMaxClock); }
-
-void WarpClock::sync_lanes(std::uint32_t mask, bool all) {
-  if (all) {
-    floor = clock;
-    partial = false;
-    return tick();
-  }
-  if (!partial) std::memset(seen, 0, sizeof(seen));
-  partial = true;
-  // What any of them knew, all of them know.
-  std::uint32_t joined[kLanes] = {};
-  for (std::uint32_t m = mask; m; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    for (int u = 0; u < kLanes; ++u) joined[u] = std::max(joined[u], seen[lane][u]);
-    joined[lane] = clock;
-  }
-  for (std::uint32_t m = mask; m; m &= m - 1) {
-    std::memcpy(seen[std::countr_zero(m)], joined, sizeof(joined));
-  }
-  tick();
-}
-
-void WarpClock::release_into(std::uint32_t* vc_out, std::uint32_t own_index) {
-  for (int w = 0; w < kWarps; ++w) vc_out[w] = std::max(vc_out[w], vc[w]);
-  vc_out[own_index] = std::max(vc_out[own_index], clock);
-}
-
-void WarpClock::acquire(const std::uint32_t* vc_in) {
-  for (int w = 0; w < kWarps; ++w) vc[w] = std::max(vc[w], vc_in[w]);
-}
-
-// ---- Judging ----------------------------------------------------------------------------------
-
-bool ordered_before(const Access& access, const Thread& thread) {
-  // Seam: release/acquire between CTAs, and mbarriers, will join clocks here too.
-  if (access.cta() != thread.cta->incarnation) return false;
+// By barriers and collectives.
+bool ordered_in_cta(const Access& access, const Thread& thread) {
   if (access.thread() == thread.index) return true;
   // A saturated clock tells nothing; better blind than wrong.
   if (access.clock() == Access::kMaxClock) return true;
@@ -63,6 +19,16 @@ bool ordered_before(const Access& access, const Thread& thread) {
   if (warp != thread.warp->index) return access.clock() <= clock.vc[warp];
   return access.clock() <= clock.floor ||
          (clock.partial && access.clock() <= clock.seen[thread.lane][access.thread() % kLanes]);
+}
+
+}  // namespace
+
+bool ordered_before(const Access& access, const Thread& thread) {
+  // Seam: mbarriers will join clocks here too.
+  const WarpClock& clock = thread.warp->clock;
+  if (access.cta() == thread.cta->incarnation && ordered_in_cta(access, thread)) return true;
+  const Knowledge* known = clock.acquired ? clock.known[thread.lane].get() : nullptr;
+  return known && known->covers(access);
 }
 
 namespace {
@@ -87,20 +53,27 @@ std::uint64_t cta_of(const Access& access) {
   }
   fail(cudaErrorLaunchFailure, pc,
        "race on %s: %s of %zu bytes at offset %zu, after a %s by CTA (%u, %u, %u), thread "
-       "(%u, %u, %u) that nothing orders before it; expected %s between them",
+       "(%u, %u, %u) that nothing orders before it; expected %s",
        where, write ? "write" : "read", bytes, offset, old.write() ? "write" : "read",
        unsigned(cta % r.grid.x), unsigned(cta / r.grid.x % r.grid.y),
        unsigned(cta / r.grid.x / r.grid.y), i % r.block.x, i / r.block.x % r.block.y,
        i / r.block.x / r.block.y,
-       same_warp  ? "__syncwarp() or another warp-level collective"
-       : same_cta ? "a CTA barrier"
-                  : "disjoint elements: CTAs of a grid are not ordered");
+       same_warp  ? "__syncwarp() or another warp-level collective between them"
+       : same_cta ? "a CTA barrier between them"
+                  : "st.release and ld.acquire between them, or disjoint elements: CTAs of a grid "
+                    "are not ordered");
 }
 
 // May `now` take the place of `old`, so that no race is lost? Nothing that races with `old` later
 // can miss `now`.
 bool covers(const Access& now, const Access& old) {
-  return (old.mask() & ~now.mask()) == 0 && (now.write() || !old.write());
+  return (old.mask() & ~now.mask()) == 0 && (now.write() || !old.write()) &&
+         (!now.sync() || old.sync());
+}
+
+// Overlapping accesses that nothing orders: must they not be? Synchronising ones may.
+bool conflict(const Access& a, const Access& b) {
+  return (a.write() || b.write()) && !(a.sync() && b.sync());
 }
 
 // Judges one cell and remembers the access in it.
@@ -127,7 +100,7 @@ void check_cell(Thread* t, RaceCell* cell, Access now, std::uint64_t oldest_vali
     }
     const bool ordered = ordered_before(old, *t);
     if (old.mask() & now.mask()) {
-      if (!ordered && (old.write() || now.write())) {
+      if (!ordered && conflict(old, now)) {
         report_race(*t, old, now.write(), offset, bytes, pc, region);
       }
       if (space == Space::global_nc && old.write()) {
@@ -162,7 +135,8 @@ void check_races(Thread* t, RaceCell* cells, std::size_t offset, std::size_t byt
     const std::size_t stop = std::min(end, (cell + 1) * RaceCell::kBytes);
     const std::uint32_t mask =
         (1u << (stop - cell * RaceCell::kBytes)) - (1u << at % RaceCell::kBytes);
-    const Access now = Access::pack(cta, t->warp->clock.clock, t->index, mask, write);
+    const Access now =
+        Access::pack(cta, t->warp->clock.clock, t->index, mask, space == Space::global_sync, write);
     check_cell(t, &cells[cell], now, oldest_valid, space, offset, bytes, pc, region);
     at = stop;
   }

@@ -60,6 +60,8 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
   cta->incarnation = incarnation;
   cta->live = launch.threads;
   cta->runnable = std::uint32_t((std::uint64_t(1) << launch.warps) - 1);
+  cta->spinning = cta->waits_outside = 0;
+  cta->polling = false;
   cta->waited_for_grid = false;
   for (; cta->barriers_used; cta->barriers_used &= cta->barriers_used - 1)
     cta->barriers[std::countr_zero(cta->barriers_used)] = Barrier{};
@@ -72,7 +74,7 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
     warp.index = w;
     warp.lanes = std::uint32_t((std::uint64_t(1) << count) - 1);
     warp.runnable = warp.lanes;
-    warp.exited = warp.in_barrier = 0;
+    warp.spinning = warp.exited = warp.in_barrier = 0;
     if (warp.gathering) std::fill_n(warp.gatherings, kLanes, Gathering{});
     warp.gathering = 0;
     warp.clock.reset();
@@ -86,6 +88,9 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
     t.lane = i % kLanes;
     t.idx = idx;
     t.state = State::fresh;
+    t.accesses = 0;
+    t.polled = nullptr;
+    t.learned.reset();
     if (++idx.x == block.x) idx.x = 0, ++idx.y;
     if (idx.y == block.y) idx.y = 0, ++idx.z;
   }
@@ -129,6 +134,7 @@ void resume(Thread* t) {
   t->stack = 0;
   t->warp->exited |= 1u << t->lane;
   --t->cta->live;
+  m.launch.idle = 0;
   if (m.launch.counting && t->warp->exited == t->warp->lanes) flush_logs(t->warp);
 }
 
@@ -137,6 +143,19 @@ void resume(Thread* t) {
 void block(Thread* t, State state) {
   t->state = state;
   leave_for_scheduler(t);
+}
+
+void make_way(Thread* t, const void* pc, bool polls) {
+  // What a poll takes, in accesses: two switches, and threads whose stacks are cold.
+  constexpr std::uint64_t kPollCost = 16;
+  Launch& l = machine().launch;
+  l.idle += polls ? kPollCost : kAccessesPerTurn;
+  l.spinner = t;
+  t->warp->spinning |= 1u << t->lane;
+  t->cta->spinning |= 1u << t->warp->index;
+  t->cta->polling |= polls;
+  t->pc = pc;
+  block(t, State::spinning);
 }
 
 void wake(Warp* warp, std::uint32_t lanes) {
@@ -152,7 +171,7 @@ namespace {
 // Fibers that may exist at once: the kernel's limit on mappings is 65530, and a stack takes two.
 constexpr std::uint64_t kMaxFibers = 24 * 1024;
 
-// CTAs that the device holds at once (hardware.md 1.3, without registers).
+// CTAs that the device holds at once (the occupancy calculator's rules, without registers).
 std::uint64_t resident_ctas(const Launch& launch) {
   const DeviceProperties& p = current_profile();
   constexpr std::size_t kReserved = 1024, kGranule = 128;
@@ -169,24 +188,23 @@ class Scheduler {
       : launch_(*launch),
         completion_(settings().completion),
         state_(settings().seed),
-        // In a fixed late order a CTA starts when the one before has finished: nothing that CTAs
-        // could wait for one another with is emulated, and a warm stack is a fast one.
-        limit_(completion_ == Completion::late ? 1 : resident_ctas(*launch)) {}
+        limit_(resident_ctas(*launch)) {}
 
   void run() {
     while (launch_.fault.error == cudaSuccess) {
-      while (active_.size() < limit_ && started_ < launch_.ctas) start();
+      start_some();
       if (active_.empty()) return;
       const std::size_t at = next_turn();
       Cta* cta = active_[at];
+      if (cta->runnable == 0) return record_stuck_grid(active_, launch_.ctas - started_);
       run_slice(cta);
       if (launch_.fault.error != cudaSuccess) return;
       if (cta->live == 0) {
         retire(at);
-      } else if (cta->runnable == 0) {
-        // Seam: once CTAs can wait for memory or barriers of others, only all of them being stuck
-        // is a deadlock.
-        record_cta_fault(*cta, describe_waits(*cta));
+      } else if (cta->runnable == 0 && cta->waits_outside == 0) {
+        record_stuck_cta(*cta);
+      } else if (launch_.idle > settings().patience && !may_start()) {
+        record_stuck_grid(active_, launch_.ctas - started_);
       }
     }
   }
@@ -205,6 +223,19 @@ class Scheduler {
   }
 
  private:
+  bool may_start() const { return active_.size() < limit_ && started_ < launch_.ctas; }
+
+  // All that the device holds. Late: one, when those before it have finished or cannot go on; it
+  // runs next. Its stacks are then those of a CTA that has finished, and warm.
+  void start_some() {
+    while (may_start()) {
+      start();
+      if (completion_ != Completion::late) continue;
+      turn_ = active_.size() - 1;
+      return;
+    }
+  }
+
   void start() {
     Machine& m = machine();
     if (m.spare.empty()) m.spare.push_back(std::make_unique<Cta>());
@@ -227,16 +258,18 @@ class Scheduler {
     if (turn_ > at) --turn_;
   }
 
-  // Which of the active CTAs runs now. Random stays with one for a while: the stacks of all of them
-  // do not fit into caches.
+  // Which of the active CTAs runs now: one that can, if there is any. Random stays with one for a
+  // while: the stacks of all of them do not fit into caches.
   std::size_t next_turn() {
     constexpr std::uint64_t kTurns = 32;
-    if (completion_ != Completion::random) {
+    const bool drawn = completion_ == Completion::random;
+    if (drawn && (turn_ >= active_.size() || random(kTurns) == 0)) turn_ = random(active_.size());
+    for (std::size_t tries = 0; tries < active_.size(); ++tries, ++turn_) {
       if (turn_ >= active_.size()) turn_ = 0;
-      return turn_++;
+      if (active_[turn_]->runnable) break;
     }
-    if (turn_ >= active_.size() || random(kTurns) == 0) turn_ = random(active_.size());
-    return turn_;
+    if (turn_ >= active_.size()) turn_ = 0;
+    return drawn ? turn_ : turn_++;
   }
 
   // In order, or drawn from the next few.
@@ -251,8 +284,22 @@ class Scheduler {
     return drawn;
   }
 
-  // Late: until all wait. Eager: each warp once, then the next CTA's turn. Random: one warp.
+  // Late: until all wait or poll, but not forever. Else one round.
   void run_slice(Cta* cta) {
+    // Others may have to run for a CTA to go on; most that make many accesses just do.
+    constexpr int kRounds = 16;
+    for (int round = 0; round < kRounds; ++round) {
+      run_round(cta);
+      const bool polling = cta->polling;
+      wake_spinning(cta);
+      if (completion_ != Completion::late || polling || cta->runnable == 0) return;
+      if (launch_.fault.error != cudaSuccess) return;
+    }
+  }
+
+  // Late: until all wait or have made way. Eager: each warp once, then the next CTA's turn. Random:
+  // one warp.
+  void run_round(Cta* cta) {
     if (completion_ == Completion::random) return run_warp(cta, pick_bit(cta->runnable));
     std::uint32_t turn = cta->runnable;
     while (turn && launch_.fault.error == cudaSuccess) {
@@ -261,8 +308,8 @@ class Scheduler {
     }
   }
 
-  // Late: until all lanes wait or have exited. Else each lane once, so that warps interleave at
-  // every collective.
+  // Late: until all lanes wait, have made way or have exited. Else each lane once, so that warps
+  // interleave at every collective.
   void run_warp(Cta* cta, std::uint32_t index) {
     Warp& warp = cta->warps[index];
     std::uint32_t turn = warp.runnable;
@@ -275,6 +322,17 @@ class Scheduler {
       turn = completion_ == Completion::late ? warp.runnable : turn & ~(1u << lane);
     }
     if (!warp.runnable) cta->runnable &= ~(1u << index);
+  }
+
+  void wake_spinning(Cta* cta) {
+    for (; cta->spinning; cta->spinning &= cta->spinning - 1) {
+      Warp& warp = cta->warps[std::countr_zero(cta->spinning)];
+      // All its lanes have done what they can: a good time to empty the logs of those that spin.
+      if (launch_.counting) flush_logs(&warp);
+      wake(&warp, warp.spinning);
+      warp.spinning = 0;
+    }
+    cta->polling = false;
   }
 
   std::uint64_t random(std::uint64_t below) {  // splitmix64

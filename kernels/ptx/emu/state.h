@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "kernels/ptx/emu/core.h"
@@ -38,11 +39,15 @@ struct LoggedAccess {
 
 // ---- Threads ----------------------------------------------------------------------------------
 
-enum class State : std::uint8_t { fresh, running, in_collective, in_barrier, exited };
+enum class State : std::uint8_t { fresh, running, spinning, in_collective, in_barrier, exited };
+
+// Accesses after which a thread makes way for others: it may wait for what they store.
+inline constexpr std::uint64_t kAccessesPerTurn = 1 << 12;
 
 struct Thread {
   Fiber fiber;
   std::uintptr_t stack = 0;  // lowest byte; 0 before the first run and after the exit
+  std::uint64_t accesses = 0;
   Cta* cta = nullptr;
   Warp* warp = nullptr;
   uint3 idx{};
@@ -56,6 +61,11 @@ struct Thread {
   std::uint32_t membermask = 0;
   const void* pc = nullptr;
   std::uint32_t value = 0, argument = 0, result = 0;
+
+  // Its last ld.acquire: the same once more is a poll.
+  const void* polled = nullptr;
+  std::uint32_t polled_value = 0;
+  Knowledge::Pointer learned;  // from the last one
 
   std::vector<LoggedAccess> log;
 };
@@ -76,6 +86,7 @@ struct Warp {
   std::uint32_t index = 0;
   std::uint32_t lanes = 0;  // that exist
   std::uint32_t runnable = 0;
+  std::uint32_t spinning = 0;  // made way, and have not been made runnable again
   std::uint32_t exited = 0;
   std::uint32_t gathering = 0;   // lanes that some unfinished collective names
   std::uint32_t in_barrier = 0;  // lanes that wait in bar.sync
@@ -91,7 +102,7 @@ struct Barrier {
   std::uint32_t waiting[kMaxWarps] = {};  // lanes of each warp in bar.sync
   std::uint32_t came[kMaxWarps] = {};     // lanes of each warp in either form
   const void* pc[kMaxWarps] = {};
-  std::uint32_t released[kMaxWarps] = {};  // clocks published by bar.arrive
+  ReleasedClock released;  // what bar.arrive published
 };
 
 struct Cta {
@@ -100,7 +111,12 @@ struct Cta {
   std::uint32_t incarnation = 0;  // names this CTA in Access
   std::uint32_t live = 0;         // threads that have not exited
   std::uint32_t runnable = 0;     // warps with runnable lanes
-  bool waited_for_grid = false;   // griddepcontrol.wait
+  std::uint32_t spinning = 0;     // warps with spinning lanes
+  bool polling = false;           // one of them polls
+  // Seam: threads that wait for what others than this CTA's threads bring (cluster barriers,
+  // asynchronous copies). While there are any, its own waits alone are no deadlock.
+  std::uint32_t waits_outside = 0;
+  bool waited_for_grid = false;  // griddepcontrol.wait
   std::uint32_t barriers_used = 0;
   unsigned char* shared = nullptr;  // kSharedBytes, 1024-aligned
   RaceCell* shared_shadow = nullptr;
@@ -135,6 +151,9 @@ struct Launch {
   bool counting = false;
   Fault fault;
   std::vector<std::uint32_t> cta_of_incarnation;  // only if CTAs start out of order
+  std::uint64_t idle = 0;           // accesses of spinning threads since anybody stored or exited
+  const Thread* spinner = nullptr;  // the last one to make way
+  std::unordered_map<const void*, Knowledge::Pointer> released;  // by st.release, at its address
 };
 
 // Everything that outlives a launch. Guarded by the launch mutex.
@@ -171,6 +190,8 @@ void record_cta_fault(const Cta& cta, const std::string& text);
 // Gives the OS thread to the scheduler until someone makes this thread runnable.
 void block(Thread* thread, State state);
 void wake(Warp* warp, std::uint32_t lanes);
+// Lets other threads go first; this one stays runnable.
+void make_way(Thread* thread, const void* pc, bool polls);
 
 // Judges an access of the running thread, and remembers it.
 void check_access(Thread* thread, Space space, const void* p, std::size_t bytes, bool write,
@@ -178,10 +199,17 @@ void check_access(Thread* thread, Space space, const void* p, std::size_t bytes,
 
 // The thread goes where it cannot take part in collectives; those that wait for it are faults.
 void leave_warp(Thread* thread, const char* how);
-std::string describe_waits(const Cta& cta);  // where every thread of a stuck CTA is
 void describe_lanes(std::uint32_t lanes, char* text, std::size_t size);
 const char* name_of(Collective op);
 
+// Nobody in this CTA can go on, and nobody outside of it can help: where its threads are.
+void record_stuck_cta(const Cta& cta);
+// Nobody in the grid can go on, or nobody gets anywhere.
+void record_stuck_grid(const std::vector<Cta*>& resident, std::uint64_t not_started);
+
+// st.release and ld.acquire at an address: what the one knows the other learns.
+void release_at(Thread* thread, const void* address);
+void acquire_at(Thread* thread, const void* address);
 // Is a remembered access ordered before whatever `thread` does now?
 bool ordered_before(const Access& access, const Thread& thread);
 // Checks and updates the cells of bytes [offset, offset + bytes); offsets count from the cells. A

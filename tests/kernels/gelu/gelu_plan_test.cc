@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <vector>
+
+#include "kernels/common/launch_plan.h"
 
 namespace libkernels::op::gelu {
 namespace {
@@ -118,7 +120,7 @@ TEST(GeluPlan, GridsOfHugeProblemsAreLegalAndCoverThem) {
         EXPECT_GE(plan.params.items * per_window, p.rows * p.cols);
         EXPECT_GE(plan.ctas * kThreads, plan.params.items);
         EXPECT_LT((plan.ctas - 1) * kThreads, plan.params.items);
-        const unsigned grid = grid_size(plan, all, kThreads);
+        const unsigned grid = capped_grid(plan.ctas, all, kThreads);
         EXPECT_EQ(grid, std::min(plan.ctas, kMostCtas));
       }
     }
@@ -151,8 +153,8 @@ TEST(GeluPlan, MaxSmsCapsTheGrid) {
   const Plan plan = make_plan(problem(1, 1 << 24), kThreads, kWindowBytes);
   const LaunchContext all{properties, 132, false, nullptr, nullptr};
   const LaunchContext one{properties, 1, false, nullptr, nullptr};
-  EXPECT_EQ(grid_size(plan, all, kThreads), plan.ctas);
-  EXPECT_EQ(grid_size(plan, one, kThreads), 2048u / kThreads);
+  EXPECT_EQ(capped_grid(plan.ctas, all, kThreads), plan.ctas);
+  EXPECT_EQ(capped_grid(plan.ctas, one, kThreads), 2048u / kThreads);
 }
 
 TEST(GeluPlan, DescriptionSaysWhatAlignmentCosts) {

@@ -236,6 +236,59 @@ __global__ void cta_reads_neighbour(Params p) {
   p.data[global_index()] = 1;
   if (kBroken && blockIdx.x == 1) p.data[global_index()] = p.data[threadIdx.x];
 }
+// CTA 1 writes its elements and raises a flag, which CTA 0 waits for and takes down again.
+template <bool kAcquire, bool kRelease, bool kBarrier, class Consume>
+__device__ void pass_flag(const Params& p, Consume consume) {
+  auto* flag = reinterpret_cast<std::uint32_t*>(p.data);
+  if (blockIdx.x == 1) {
+    p.data[global_index()] = 1;
+    if (kBarrier) __syncthreads();
+    if (threadIdx.x == 0)
+      kRelease ? ptx::st_release_gpu_global(flag, 1u) : ptx::st_global(flag, 1u);
+  } else {
+    if (threadIdx.x == 0) {
+      while ((kAcquire ? ptx::ld_acquire_gpu_global(flag) : ptx::ld_global(flag)) != 1) {
+      }
+      ptx::st_release_gpu_global(flag, 0u);
+    }
+    consume();
+  }
+}
+template <bool kBroken>
+__global__ void flag_without_order(Params p) {
+  pass_flag<!kBroken, !kBroken, true>(p, [] {});
+}
+template <bool kBroken>
+__global__ void flag_without_release(Params p) {
+  pass_flag<true, !kBroken, true>(p, [] {});
+}
+template <bool kBroken>
+__global__ void release_without_barrier(Params p) {
+  pass_flag<true, true, !kBroken>(p, [&] {
+    if (threadIdx.x == 0) p.data[1] = p.data[2 * kThreads - 1] + p.data[kThreads + 1];
+  });
+}
+// Only what the releasing lane did itself.
+template <bool kBroken>
+__global__ void release_by_another_lane(Params p) {
+  pass_flag<true, true, false>(p, [&] {
+    if (threadIdx.x == 0) p.data[1] = p.data[kThreads + (kBroken ? 1 : 0)];
+  });
+}
+template <bool kBroken>
+__global__ void acquire_by_another_lane(Params p) {
+  pass_flag<true, true, true>(p, [&] {
+    if (!kBroken) __syncwarp();
+    if (threadIdx.x == 1) p.data[1] = p.data[2 * kThreads - 1];
+  });
+}
+template <bool kBroken>
+__global__ void acquire_by_another_warp(Params p) {
+  pass_flag<true, true, true>(p, [&] {
+    if (!kBroken) __syncthreads();
+    if (threadIdx.x == 32) p.data[1] = p.data[2 * kThreads - 1];
+  });
+}
 // Warps of a producer and of a consumer, with one barrier for full and one for empty.
 template <bool kBroken>
 __global__ void consumer_does_not_wait(Params p) {
@@ -333,6 +386,12 @@ const test::FaultCase kCases[] = {
     LK_FAULT_CASE(1, syncwarp_of_too_few),
     LK_FAULT_CASE(2, ctas_write_one_element),
     LK_FAULT_CASE(2, cta_reads_neighbour),
+    LK_FAULT_CASE(2, flag_without_order),
+    LK_FAULT_CASE(2, flag_without_release),
+    LK_FAULT_CASE(2, release_without_barrier),
+    LK_FAULT_CASE(2, release_by_another_lane),
+    LK_FAULT_CASE(2, acquire_by_another_lane),
+    LK_FAULT_CASE(2, acquire_by_another_warp),
     LK_FAULT_CASE(1, consumer_does_not_wait),
     LK_FAULT_CASE(1, nc_load_of_written),
     LK_FAULT_CASE(1, stack_overflow),

@@ -1,190 +1,23 @@
 // The emulator must refuse broken kernels, say what is wrong and where, and go on; and it must
-// accept their correct twins, in every order of execution. Cost: 0.3 s.
+// accept their correct twins, in every order of execution. Cost: 6 s.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/ptx/emu/emulator.h"
+#include "kernels/ptx/launch.cuh"
+#include "kernels/ptx/ptx.cuh"
 #include "tests/kernels/ptx/emu_fault_cases.h"
+#include "tests/kernels/ptx/emu_fault_expect.h"
 #include "tests/kernels/ptx/emu_support.h"
 
 namespace libkernels::test {
 namespace {
 
 using emulator::Completion;
-
-// What the text of a fault must say, besides the kernel's name.
-struct Expected {
-  const char* name;
-  cudaError_t error;
-  bool needs_hooks;
-  std::vector<std::string> parts;
-};
-
-const std::vector<Expected>& expectations() {
-  static const std::vector<Expected> all = {
-    {"read_past_end",
-     cudaErrorIllegalAddress,
-     true,
-     {"out of bounds: read of 4 bytes", "0 bytes past the end of a buffer of 512 bytes",
-      "CTA (0, 0, 0), thread (127, 0, 0): warp 3, lane 31"}},
-    {"write_before_begin",
-     cudaErrorIllegalAddress,
-     true,
-     {"out of bounds: write of 4 bytes", "4 bytes before a buffer of 512 bytes",
-      "thread (0, 0, 0)"}},
-    {"instruction_past_end",
-     cudaErrorIllegalAddress,
-     false,
-     {"out of bounds: write of 4 bytes", "0 bytes past the end", "thread (0, 0, 0)"}},
-    {"copy_past_end",
-     cudaErrorIllegalAddress,
-     true,
-     {"out of bounds: write", "past the end of a buffer of 512 bytes", "thread (0, 0, 0)"}},
-    {"memset_past_end",
-     cudaErrorIllegalAddress,
-     true,
-     {"out of bounds: write of 516 bytes", "past the end", "thread (0, 0, 0)"}},
-    {"null_pointer", cudaErrorIllegalAddress, false, {"a null pointer", "thread (40, 0, 0)"}},
-    {"unseen_null_pointer",
-     cudaErrorIllegalAddress,
-     false,
-     {"a null pointer", "thread (40, 0, 0)"}},
-    {"write_to_input",
-     cudaErrorIllegalAddress,
-     true,
-     {"write of 4 bytes", "read-only", "thread (3, 0, 0)"}},
-    {"misaligned_instruction",
-     cudaErrorMisalignedAddress,
-     false,
-     {"misaligned: read of 16 bytes", "expected a multiple of 16", "thread (1, 0, 0)"}},
-    {"misaligned_dereference",
-     cudaErrorMisalignedAddress,
-     true,
-     {"misaligned: ", "expected a multiple of 16", "emu_fault_kernels.cu", "thread (1, 0, 0)"}},
-#if !defined(__clang__)
-    {"misaligned_copy",
-     cudaErrorMisalignedAddress,
-     true,
-     {"misaligned: ", "expected a multiple of 16", "thread (1, 0, 0)"}},
-#endif
-    {"pointer_to_foreign_local",
-     cudaErrorIllegalAddress,
-     true,
-     {"out of bounds: write of 4 bytes", "thread (64, 0, 0)"}},
-    {"past_shared",
-     cudaErrorIllegalAddress,
-     true,
-     {"out of bounds: write of 4 bytes at offset 528 of shared memory", "528 bytes of the launch",
-      "thread (5, 0, 0)"}},
-    {"uninitialised_shared",
-     cudaErrorLaunchFailure,
-     true,
-     {"uninitialised shared memory: read of 4 bytes at offset 28", "thread (7, 0, 0)"}},
-    {"smem_larger_than_launch",
-     cudaErrorIllegalAddress,
-     false,
-     {"dynamic_smem() of 1024 bytes", "528 bytes of the launch"}},
-    {"exited_lane",
-     cudaErrorLaunchFailure,
-     false,
-     {"lane 31 exited, but is missing in shfl.sync.bfly", "lanes 0-30 wait"}},
-    {"exited_first_lane",
-     cudaErrorLaunchFailure,
-     false,
-     {"shfl.sync.bfly with membermask 0xffffffff: a lane is missing, lane 0: exited",
-      "thread (33, 0, 0)"}},
-    {"not_a_member",
-     cudaErrorLaunchFailure,
-     false,
-     {"shfl.sync.bfly with membermask 0x0000ffff on lane 16, which is not a member",
-      "thread (16, 0, 0)"}},
-    {"reads_non_member",
-     cudaErrorLaunchFailure,
-     false,
-     {"lane 0 reads lane 16, which is not a member"}},
-    {"two_collectives",
-     cudaErrorLaunchFailure,
-     false,
-     {"vote.sync.ballot", "lanes 0-15 wait in shfl.sync.bfly", "thread (16, 0, 0)"}},
-    {"two_places",
-     cudaErrorLaunchFailure,
-     true,
-     {"shfl.sync.idx", "at another place of the program", "thread (16, 0, 0)"}},
-    {"divergent_barrier",
-     cudaErrorLaunchFailure,
-     false,
-     {"divergent barrier", "threads 0-99 wait in bar.sync 0 (128 threads), 100 arrived",
-      "threads 100-127 have exited"}},
-    {"half_warps_at_barrier",
-     cudaErrorLaunchFailure,
-     false,
-     {"divergent barrier: of warp 0 only lanes 0-15 arrived at barrier 1"}},
-    {"mismatching_counts",
-     cudaErrorLaunchFailure,
-     false,
-     {"bar.sync 1 for 64 threads", "64 threads have arrived that expect 128", "thread (64, 0, 0)"}},
-    {"crossed_barriers",
-     cudaErrorLaunchFailure,
-     false,
-     {"deadlock", "warps 0-1 wait in bar.sync 1 (128 threads), 64 arrived",
-      "warps 2-3 wait in bar.sync 2 (128 threads), 64 arrived"}},
-    {"barrier_against_shfl",
-     cudaErrorLaunchFailure,
-     false,
-     {"lane 5 went to a barrier, but is missing in shfl.sync.idx", "lanes 0-4 wait"}},
-    {"missing_syncthreads",
-     cudaErrorLaunchFailure,
-     true,
-     {"race on shared memory: ", "of 4 bytes", "expected a CTA barrier"}},
-    {"missing_second_syncthreads",
-     cudaErrorLaunchFailure,
-     true,
-     {"race on shared memory: read of 4 bytes at offset 508",
-      "after a write by CTA (0, 0, 0), thread (127, 0, 0)", "expected a CTA barrier"}},
-    {"missing_syncwarp",
-     cudaErrorLaunchFailure,
-     true,
-     {"race on shared memory: write of 4 bytes at offset 4",
-      "after a read by CTA (0, 0, 0), thread (0, 0, 0)", "expected __syncwarp()",
-      "thread (1, 0, 0): warp 0, lane 1"}},
-    {"syncwarp_of_too_few",
-     cudaErrorLaunchFailure,
-     true,
-     {"race on shared memory", "expected __syncwarp()"}},
-    {"ctas_write_one_element",
-     cudaErrorLaunchFailure,
-     true,
-     {"race on global memory (buffer of 1024 bytes at ", "write of 4 bytes at offset 0",
-      "after a write by CTA (0, 0, 0), thread (0, 0, 0)", "CTAs of a grid are not ordered",
-      "CTA (1, 0, 0), thread (0, 0, 0)"}},
-    {"cta_reads_neighbour",
-     cudaErrorLaunchFailure,
-     true,
-     {"race on global memory", "read of 4 bytes at offset 0", "after a write by CTA (0, 0, 0)",
-      "CTA (1, 0, 0)"}},
-    {"consumer_does_not_wait",
-     cudaErrorLaunchFailure,
-     true,
-     {"race on shared memory", "expected a CTA barrier"}},
-    {"nc_load_of_written",
-     cudaErrorLaunchFailure,
-     false,
-     {"ld.global.nc of 4 bytes", "which this launch has written", "thread (0, 0, 0)"}},
-    {"stack_overflow", cudaErrorLaunchFailure, false, {"stack overflow", "thread (9, 0, 0)"}},
-    {"division_by_zero",
-     cudaErrorLaunchFailure,
-     false,
-     {"integer division by zero", "thread (9, 0, 0)"}},
-    {"reads_host_memory",
-     cudaErrorIllegalAddress,
-     true,
-     {"out of bounds: read of 4 bytes", "host", "thread (2, 0, 0)"}},
-  };
-  return all;
-}
 
 const FaultCase& find_case(std::string_view name) {
   for (const FaultCase& c : test_faults::cases()) {
@@ -265,13 +98,13 @@ TEST_P(Fault, IsReportedInEveryOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Fault, testing::ValuesIn(expectations()),
+INSTANTIATE_TEST_SUITE_P(, Fault, testing::ValuesIn(fault_expectations()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Faults, EveryBrokenKernelIsTested) {
   for (const FaultCase& c : test_faults::cases()) {
     bool found = false;
-    for (const Expected& e : expectations()) found |= std::string(e.name) == c.name;
+    for (const Expected& e : fault_expectations()) found |= std::string(e.name) == c.name;
     EXPECT_TRUE(found) << c.name;
   }
 }
@@ -325,6 +158,196 @@ TEST(Faults, PlainAccessesAreCounted) {
   EXPECT_EQ(emulator::counters().shared_read_requests, 4u);
   EXPECT_EQ(emulator::counters().shared_wavefronts, 12u);
   EXPECT_EQ(emulator::counters().shared_bank_conflicts, 0u);
+}
+
+// ---- Waiting for other CTAs -------------------------------------------------------------------
+
+struct GridParams {
+  std::uint32_t* data;  // a word a thread and round
+  std::uint32_t* flags;
+  int rounds;
+};
+
+cudaError_t run(void (*kernel)(GridParams), unsigned ctas, unsigned threads, const GridParams& p,
+                std::size_t smem = 0) {
+  return ptx::launch(kernel, {.grid = dim3(ctas), .block = dim3(threads), .smem = smem}, nullptr,
+                     p);
+}
+
+void wait_for(const std::uint32_t* flag, std::uint32_t value) {
+  while (ptx::ld_acquire_gpu_global(flag) < value) {
+  }
+}
+
+// Every CTA waits for every other one.
+void barrier_of_all(const GridParams& p, std::uint32_t round) {
+  __syncthreads();
+  if (threadIdx.x == 0) ptx::st_release_gpu_global(p.flags + blockIdx.x, round);
+  for (unsigned c = threadIdx.x; c < gridDim.x; c += blockDim.x) wait_for(p.flags + c, round);
+  __syncthreads();
+}
+// Through CTA 0, whose flag is the last to rise: what the others did is known at second hand.
+void barrier_by_first(const GridParams& p, std::uint32_t round) {
+  __syncthreads();
+  if (blockIdx.x == 0) {
+    for (unsigned c = 1 + threadIdx.x; c < gridDim.x; c += blockDim.x) wait_for(p.flags + c, round);
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) {
+    ptx::st_release_gpu_global(p.flags + blockIdx.x, round);
+    wait_for(p.flags, round);
+  }
+  __syncthreads();
+}
+
+// Each round, each thread sums what it finds in up to kSummed CTAs from its own on.
+constexpr unsigned kSummed = 8;
+template <void (*kBarrier)(const GridParams&, std::uint32_t)>
+__global__ void sum_of_ctas(GridParams p) {
+  const unsigned threads = gridDim.x * blockDim.x;
+  std::uint32_t sum = 1;
+  for (int round = 0; round < p.rounds; ++round) {
+    std::uint32_t* data = p.data + unsigned(round) * threads;  // [gridDim.x, blockDim.x]
+    ptx::st_global(data + blockIdx.x * blockDim.x + threadIdx.x, sum);
+    kBarrier(p, std::uint32_t(round) + 1);
+    sum = 0;
+    for (unsigned c = 0; c < gridDim.x && c < kSummed; ++c) {
+      const unsigned cta = (blockIdx.x + c) % gridDim.x;
+      sum += ptx::ld_global(data + cta * blockDim.x + threadIdx.x);
+    }
+  }
+}
+
+constexpr std::size_t kOneCtaAnSm = 200 * 1024;
+constexpr unsigned kSms = 6;
+
+void expect_grid_sums(void (*kernel)(GridParams), unsigned ctas, unsigned threads,
+                      std::size_t smem) {
+  constexpr unsigned kRounds = 3;
+  const Words data(kRounds * ctas * threads), flags(ctas);
+  std::fill_n(flags.data(), ctas, 0u);
+  ASSERT_EQ(run(kernel, ctas, threads, {data.data(), flags.data(), kRounds}, smem), cudaSuccess)
+      << emulator::last_fault();
+  for (unsigned i = 0; i < kRounds * ctas * threads; ++i) {
+    const unsigned round = i / (ctas * threads), n = std::min(ctas, kSummed);
+    ASSERT_EQ(data[i], round == 0 ? 1 : round == 1 ? n : n * n) << i;
+  }
+}
+
+// Calls check() in every order of execution: late, eager, and random with a few seeds.
+template <class Check>
+void in_every_order(Check check) {
+  constexpr std::uint64_t kSeeds = 5;
+  const KeepSettings keep;
+  emulator::set_current_profile(*emulator::find_profile("emu100"));
+  for (std::uint64_t seed = 0; seed < 2 + kSeeds; ++seed) {
+    emulator::settings().completion = seed == 0   ? Completion::late
+                                      : seed == 1 ? Completion::eager
+                                                  : Completion::random;
+    emulator::settings().seed = seed;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    check();
+  }
+}
+
+TEST(EmuGrid, AllCtasMeet) {
+  for (void (*kernel)(GridParams) :
+       {&sum_of_ctas<barrier_of_all>, &sum_of_ctas<barrier_by_first>}) {
+    in_every_order([&] {
+      expect_grid_sums(kernel, kSms, 64, kOneCtaAnSm);
+      expect_grid_sums(kernel, 48, 256, 0);  // all of the device's threads
+      expect_grid_sums(kernel, 70, 32, 0);
+    });
+  }
+}
+
+void expect_fault(const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    EXPECT_NE(emulator::last_fault().find(part), std::string::npos) << "missing: " << part << "\n"
+                                                                    << emulator::last_fault();
+  }
+}
+
+TEST(EmuGrid, MoreCtasThanTheDeviceHoldsNeverMeet) {
+  const KeepSettings keep;
+  emulator::set_current_profile(*emulator::find_profile("emu100"));
+  for (const Completion completion : {Completion::late, Completion::eager, Completion::random}) {
+    emulator::settings().completion = completion;
+    const Words data(2 * kSms * 64), flags(2 * kSms);
+    std::fill_n(flags.data(), 2 * kSms, 0u);
+    EXPECT_EQ(run(&sum_of_ctas<barrier_by_first>, kSms + 2, 64, {data.data(), flags.data(), 1},
+                  kOneCtaAnSm),
+              cudaErrorLaunchFailure);
+    expect_fault(
+        {"deadlock: threads spin, and nobody has stored anything or exited for as long as 1342",
+         "2 of 8 CTAs have not started: the device holds 6 at once", "thread 0 spin, after ",
+         " accesses, at ", "threads 1-63 wait in bar.sync 0", "and 2 more CTAs",
+         "in kernel libkernels::test::", "sum_of_ctas", "thread (0, 0, 0): warp 0, lane 0"});
+  }
+}
+
+__global__ void wait_forever(GridParams p) {
+  if (threadIdx.x == 5) wait_for(p.flags, 1);
+  __syncthreads();
+}
+__global__ void vote_forever(GridParams p) {
+  while (!ptx::vote_sync_any(ptx::ld_acquire_gpu_global(p.flags) != 0)) {
+  }
+}
+__global__ void meet_forever(GridParams p) {
+  while (ptx::ld_global(p.flags) == 0) __syncthreads();
+}
+
+TEST(EmuGrid, WaitingForNobodyIsAFault) {
+  const Words flags(1);
+  flags[0] = 0;
+  for (void (*kernel)(GridParams) : {&wait_forever, &vote_forever, &meet_forever}) {
+    in_every_order([&] {
+      emulator::settings().patience = 1 << 20;
+      EXPECT_EQ(run(kernel, 2, 64, {nullptr, flags.data(), 0}), cudaErrorLaunchFailure);
+      expect_fault({"deadlock: threads spin", "CTA (0, 0, 0):", "CTA (1, 0, 0):", "spin, after"});
+    });
+  }
+}
+
+// What is wrong within a CTA is said at once and in its own words, though others wait for it.
+__global__ void partner_deadlocks(GridParams p) {
+  if (blockIdx.x == 0) wait_for(p.flags, 1);
+  if (threadIdx.x < 32) ptx::bar_sync(3, 64);
+}
+
+TEST(EmuGrid, DeadlockWithinACtaIsFoundAtOnce) {
+  in_every_order([] {
+    const Words flags(1);
+    flags[0] = 0;
+    EXPECT_EQ(run(&partner_deadlocks, 2, 64, {nullptr, flags.data(), 0}), cudaErrorLaunchFailure);
+    expect_fault({"deadlock, divergent barrier", "warp 0 wait in bar.sync 3 (64 threads), 32",
+                  "warp 1 have exited", "CTA (1, 0, 0)"});
+  });
+}
+
+// Many loads are not a deadlock; nor does it matter that they make way.
+__global__ void long_sum(GridParams p) {
+  std::uint32_t sum = 0;
+  for (int i = 0; i < p.rounds; ++i) sum += ptx::ld_global(p.flags + i);
+  ptx::st_global(p.data + blockIdx.x * blockDim.x + threadIdx.x, sum);
+}
+
+TEST(EmuGrid, LongLoopsOfLoadsFinish) {
+  constexpr int kLoads = 70000;
+  const Words data(2 * 32), flags(kLoads);
+  std::fill_n(flags.data(), kLoads, 3u);
+  in_every_order([&] {
+    std::fill_n(data.data(), 2 * 32, 0u);
+    ASSERT_EQ(run(&long_sum, 2, 32, {data.data(), flags.data(), kLoads}), cudaSuccess)
+        << emulator::last_fault();
+    for (unsigned i = 0; i < 2 * 32; ++i) ASSERT_EQ(data[i], 3u * kLoads);
+  });
+  const KeepSettings keep;
+  emulator::settings().count = true;
+  emulator::reset_counters();
+  ASSERT_EQ(run(&long_sum, 1, 32, {data.data(), flags.data(), kLoads}), cudaSuccess);
+  EXPECT_EQ(emulator::counters().global_read_requests, std::uint64_t(kLoads));
 }
 
 }  // namespace

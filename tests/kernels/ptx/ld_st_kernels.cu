@@ -33,13 +33,28 @@ struct NoAllocate {
   LK_DEVICE T operator()(const T* p) const { return ptx::ld_global_nc_L1_no_allocate(p); }
 };
 
-template <class Load>
+template <class T>
+struct Acquire {
+  using Element = T;
+  LK_DEVICE T operator()(const T* p) const { return ptx::ld_acquire_gpu_global(p); }
+};
+
+template <class T>
+struct PlainStore {
+  LK_DEVICE void operator()(T* p, T v) const { ptx::st_global(p, v); }
+};
+template <class T>
+struct ReleaseStore {
+  LK_DEVICE void operator()(T* p, T v) const { ptx::st_release_gpu_global(p, v); }
+};
+
+template <class Load, class Store>
 __global__ void global_kernel(PtxParams p) {
   using T = typename Load::Element;
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
   const T* elements = reinterpret_cast<const T*>(p.in + p.threads);
   T* out = reinterpret_cast<T*>(p.out);
-  ptx::st_global(out + 2 * (p.threads - 1 - t) + 1, Load()(elements + p.in[t]));
+  Store()(out + 2 * (p.threads - 1 - t) + 1, Load()(elements + p.in[t]));
 }
 
 template <class T>
@@ -60,9 +75,9 @@ __global__ void shared_kernel(PtxParams p) {
   ptx::st_global(out + 2 * (p.threads - 1 - t) + 1, got);
 }
 
-template <class Load>
+template <class Load, class Store>
 cudaError_t launch_global(const PtxParams& params, cudaStream_t stream) {
-  return ptx::launch(&global_kernel<Load>,
+  return ptx::launch(&global_kernel<Load, Store>,
                      {.grid = dim3(params.threads / kThreads), .block = dim3(kThreads)}, stream,
                      params);
 }
@@ -80,10 +95,10 @@ constexpr int kInputs = 1 + (int(sizeof(T)) + 3) / 4;
 template <class T>
 constexpr int kOutputs = (2 * int(sizeof(T)) + 3) / 4;
 
-template <class Load>
+template <class Load, class Store = PlainStore<typename Load::Element>>
 constexpr PtxCase global_case(const char* name) {
   using T = typename Load::Element;
-  return {name, kInputs<T>, kOutputs<T>, kThreads, &launch_global<Load>};
+  return {name, kInputs<T>, kOutputs<T>, kThreads, &launch_global<Load, Store>};
 }
 template <class T>
 constexpr PtxCase shared_case(const char* name) {
@@ -109,6 +124,8 @@ std::span<const PtxCase> ld_st_cases() {
       global_case<NoAllocate<std::uint32_t>>("global_nc_L1_no_allocate_b32"),
       global_case<NoAllocate<uint2>>("global_nc_L1_no_allocate_v2_b32"),
       global_case<NoAllocate<uint4>>("global_nc_L1_no_allocate_v4_b32"),
+      global_case<Acquire<std::uint32_t>>("global_acquire_b32"),
+      global_case<Plain<std::uint32_t>, ReleaseStore<std::uint32_t>>("global_release_b32"),
       shared_case<std::uint8_t>("shared_b8"),
       shared_case<std::uint16_t>("shared_b16"),
       shared_case<std::uint32_t>("shared_b32"),
