@@ -5,26 +5,25 @@
 #include <unistd.h>
 
 #include <memory>
-#include <set>
+
+#include "bench/process.h"
 
 namespace libkernels::bench {
 namespace {
 
-// A row, and which of its contestants have been reported since it was last run.
+// A row, and what came of it. It runs once, however often Google Benchmark asks.
 class RowDriver {
  public:
   RowDriver(const BenchRow& row, std::string progress, Report* report)
       : row_(row), progress_(std::move(progress)), report_(report) {}
 
-  // The contestant's record; null if the row has none of that role.
+  // The contestant's record; null if the row has none of that role, or does not run any more.
   const Record* record(const std::string& role) {
-    if (records_.empty() || reported_.count(role) > 0) {
+    if (records_.empty() && !interrupted()) {
       show_progress();
       records_ = row_.run();
       report_->records.insert(report_->records.end(), records_.begin(), records_.end());
-      reported_.clear();
     }
-    reported_.insert(role);
     for (const Record& r : records_) {
       if (r.role == role && (role != "ceiling" || r.kernel == r.ceiling_kernel)) return &r;
     }
@@ -33,8 +32,8 @@ class RowDriver {
 
   // Why a role is missing: the row's first note.
   std::string reason() const {
-    return records_.empty() || records_.front().note.empty() ? "not part of this row"
-                                                             : records_.front().note;
+    if (records_.empty()) return "interrupted";
+    return records_.front().note.empty() ? "not part of this row" : records_.front().note;
   }
 
  private:
@@ -46,7 +45,6 @@ class RowDriver {
   std::string progress_;
   Report* report_;
   std::vector<Record> records_;
-  std::set<std::string> reported_;
 };
 
 void add_counter(benchmark::State& state, const char* name, std::optional<double> value) {

@@ -20,8 +20,8 @@ struct BenchRow {
 };
 
 // Registers a benchmark for each role of each row. The first one of a row that runs has the row
-// run; the others report what it found. A repetition runs the row anew. Every record is appended to
-// *report. What the rows refer to, and *report, must outlive benchmark::Shutdown().
+// run; the others report what it found. After a SIGINT no further row runs. Every record is
+// appended to *report. What the rows refer to, and *report, must outlive benchmark::Shutdown().
 void register_rows(const std::vector<BenchRow>& rows, bool counted, Report* report);
 
 }  // namespace libkernels::bench

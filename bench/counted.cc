@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "bench/model.h"
+#include "bench/process.h"
 #include "bench/records.h"
 
 namespace libkernels::bench {
@@ -94,6 +95,7 @@ std::vector<Record> count_on_devices(const std::vector<std::string>& devices, co
   blank.mode = kMode;
   std::vector<Record> records;
   for (const std::string& device : devices) {
+    if (interrupted() && !records.empty()) break;
     const auto counted = [&] {
       const CountingScope scope(device);
       return body();

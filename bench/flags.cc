@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 
@@ -27,6 +28,14 @@ constexpr const char* kBenchmarkFlags[] = {"--benchmark_list_tests",
                                            "--benchmark_counters_tabular",
                                            "--benchmark_context",
                                            "--benchmark_time_unit"};
+// What Google Benchmark itself ends the process for, with a help text and 0.
+struct Choice {
+  const char* flag;
+  std::array<const char*, 4> values;
+};
+constexpr Choice kBenchmarkChoices[] = {{"--benchmark_format", {"console", "json", "csv"}},
+                                        {"--benchmark_out_format", {"console", "json", "csv"}},
+                                        {"--benchmark_time_unit", {"ns", "us", "ms", "s"}}};
 // Further away than this, a suggestion would be a guess.
 constexpr int kMaxDistance = 4;
 
@@ -56,13 +65,18 @@ GeluForm parse_form(std::string_view text) {
   throw FlagError(fmt::format("--form={}: not a form of GeLU; choose out of tanh, erf", text));
 }
 
-std::int64_t parse_integer(std::string_view text, std::string_view whole) {
-  std::int64_t v = 0;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+
+// Digits alone; more than kMostElements count as one more than that, so that sums cannot overflow.
+std::int64_t parse_digits(std::string_view text, std::string_view whole) {
+  std::uint64_t v = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const bool too_large = error == std::errc::result_out_of_range;
+  if ((error != std::errc() && !too_large) || end != text.data() + text.size()) {
     throw FlagError(fmt::format("--n={}: not a size; write 65536, 2^16 or 2^24-1", whole));
   }
-  return v;
+  if (too_large || v > std::uint64_t(kMostElements)) return kMostElements + 1;
+  return std::int64_t(v);
 }
 
 double parse_seconds(std::string_view text) {
@@ -82,10 +96,28 @@ double parse_seconds(std::string_view text) {
                       : fmt::format("unknown flag {}; did you mean {}?", flag, nearest));
 }
 
+void check_benchmark_value(std::string_view name, std::string_view value) {
+  if (name == "--benchmark_repetitions" && value != "1") {
+    throw FlagError(fmt::format(
+        "--benchmark_repetitions={}: a row runs once; --seconds=S gives it more samples", value));
+  }
+  for (const Choice& choice : kBenchmarkChoices) {
+    if (name != choice.flag) continue;
+    std::string known;
+    for (const char* v : choice.values) {
+      if (v == nullptr) continue;
+      if (value == v) return;
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", v);
+    }
+    throw FlagError(fmt::format("{}={}: choose out of {}", name, value, known));
+  }
+}
+
 void add_benchmark_flag(std::string_view name, std::string_view value, const std::string& argument,
                         Flags* flags) {
   const auto known = std::find(std::begin(kBenchmarkFlags), std::end(kBenchmarkFlags), name);
   if (known == std::end(kBenchmarkFlags)) refuse_unknown(name);
+  check_benchmark_value(name, value);
   flags->benchmark.push_back(argument);
   if (name == "--benchmark_format") flags->benchmark_console = true;
   if (name == "--benchmark_list_tests") flags->benchmark_list = value != "false" && value != "0";
@@ -102,11 +134,13 @@ void apply(std::string_view name, std::string_view value, bool has_value, Flags*
   if (name == "--emulate") return set_switch(&flags->emulate, name, has_value);
   if (name == "--large") {
     flags->quick = false;
+    flags->timing.emplace_back(name);
     return set_switch(&flags->large, name, has_value);
   }
   if (!std::count(std::begin(kOwnFlags), std::end(kOwnFlags), name)) refuse_unknown(name);
   if (!has_value || value.empty())
     throw FlagError(fmt::format("{} needs a value: {}=...", name, name));
+  if (name == "--seconds" || name == "--mode") flags->timing.emplace_back(name);
   if (name == "--seconds") {
     flags->seconds = parse_seconds(value);
   } else if (name == "--out") {
@@ -169,19 +203,19 @@ std::int64_t parse_size(std::string_view text) {
   if (text.starts_with("2^")) {
     std::string_view rest = text.substr(2);
     const std::size_t sign = rest.find_first_of("+-");
-    const std::int64_t exponent = parse_integer(rest.substr(0, sign), text);
-    if (exponent < 0 || exponent > 40) {
+    const std::int64_t exponent = parse_digits(rest.substr(0, sign), text);
+    if (exponent > 40) {
       throw FlagError(fmt::format("--n={}: the exponent must lie in 0 .. 40", text));
     }
     n = std::int64_t{1} << exponent;
     if (sign != std::string_view::npos) {
-      const std::int64_t offset = parse_integer(rest.substr(sign + 1), text);
+      const std::int64_t offset = parse_digits(rest.substr(sign + 1), text);
       n += rest[sign] == '-' ? -offset : offset;
     }
   } else {
-    n = parse_integer(text, text);
+    n = parse_digits(text, text);
   }
-  if (n < 1 || n > (std::int64_t{1} << 40)) {
+  if (n < 1 || n > kMostElements) {
     throw FlagError(fmt::format("--n={}: the number of elements must lie in 1 .. 2^40", text));
   }
   return n;
@@ -235,7 +269,7 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
   --dtype=LIST       bf16, f16, f32, bf16:f32 (bf16 in, fp32 out), f16:f32
   --form=LIST        tanh, erf
   --n=LIST           elements: 65536, 2^16, 2^24-1; any size, also ones the suite lacks
-  --large            adds 2^30 elements
+  --large            adds 2^30 elements (measured rows only, as --seconds and --mode)
   --seconds=S        timing budget of a row (default 0.3)
   --mode=graph       time per launch of a CUDA graph of many launches (default)
   --mode=isolated    one pair of events a launch
@@ -244,8 +278,12 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
   --device=LIST      emulated devices: a100, h100, h200 (default), b200, emu80, emu90, emu100, ...
   --list             the rows that would run
   --benchmark_*      Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_format=json,
-                     --benchmark_out=FILE, --benchmark_repetitions=N, ...; with --benchmark_format
-                     its own output goes to stdout and our table to stderr
+                     --benchmark_out=FILE, ...; with --benchmark_format its own output goes to
+                     stdout and our table to stderr
+
+Ctrl-C ends the run after the row in progress: what was measured is shown and written.
+Exit codes: 0; 1: a wrong result, or output that could not be written; 2: a wrong command line;
+130: Ctrl-C.
 )";
 }
 

@@ -35,6 +35,7 @@ struct Flags {
   std::vector<std::int64_t> sizes;  // empty: the default ones
   double seconds = 0.3;             // of timing a row
   Mode mode = Mode::graph;
+  std::vector<std::string> timing;     // those given that only measured rows heed
   std::string out;                     // path of the JSON records; empty: none
   std::vector<std::string> devices;    // emulated profiles
   std::vector<std::string> benchmark;  // --benchmark_*: for Google Benchmark

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "bench/process.h"
+
 namespace libkernels::bench {
 namespace {
 
@@ -146,7 +148,10 @@ class Rounds {
     if (options_.mode == Mode::graph) rounds = std::min(rounds, kMaxRounds);
     // The plan bounds the samples; the clock bounds the time, should the plan be wrong.
     const double end = now() + options_.seconds;
-    for (int i = 0; i < rounds && (i < kMinRounds || now() < end); ++i) run_round(true);
+    for (int i = 0; i < rounds; ++i) {
+      if (i >= kMinRounds && (now() >= end || interrupted())) break;
+      run_round(true);
+    }
   }
 
   std::vector<std::vector<double>> samples() { return std::move(samples_); }

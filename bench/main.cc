@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstring>
+#include <exception>
 
 #include "bench/context.h"
 #include "bench/gelu_bench.h"
+#include "bench/process.h"
 #include "kernels/ptx/emu/emulator.h"
 
 namespace libkernels::bench {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 constexpr int kFailure = 1;
+constexpr int kInterrupted = 130;  // as shells say it
 
 // Google Benchmark's own output, when nobody asked for it.
 class SilentReporter : public benchmark::BenchmarkReporter {
@@ -48,13 +50,17 @@ void check_emulated_devices(Flags* flags) {
   }
 }
 
+constexpr const char* kNoRow = "the filters leave no row";
+
 void list_rows(const std::vector<BenchRow>& rows) {
   for (const BenchRow& row : rows) fmt::print("{}  {}\n", row.name, row.floor_bytes);
 }
 
 // Hands Google Benchmark its flags and runs what is registered.
 void drive(const Flags& flags, char* program, const Context& context) {
-  std::vector<std::string> texts = flags.benchmark;
+  // A row runs once, whatever the environment's BENCHMARK_REPETITIONS says.
+  std::vector<std::string> texts{"--benchmark_repetitions=1"};
+  texts.insert(texts.end(), flags.benchmark.begin(), flags.benchmark.end());
   std::vector<char*> arguments{program};
   for (std::string& text : texts) arguments.push_back(text.data());
   int count = int(arguments.size());
@@ -65,22 +71,30 @@ void drive(const Flags& flags, char* program, const Context& context) {
   }
   for (const auto& [key, value] : context) benchmark::AddCustomContext(key, value);
   SilentReporter silent;
-  if (flags.benchmark_console || flags.benchmark_list) {
-    benchmark::RunSpecifiedBenchmarks();
-  } else {
-    benchmark::RunSpecifiedBenchmarks(&silent);
-  }
+  const bool speaks = flags.benchmark_console || flags.benchmark_list;
+  const std::size_t matched =
+      speaks ? benchmark::RunSpecifiedBenchmarks() : benchmark::RunSpecifiedBenchmarks(&silent);
+  if (matched == 0) throw FlagError(kNoRow);
 }
 
 int report_and_judge(const Flags& flags, const Report& report) {
+  // The file first, but what is wrong with it is said last: neither output is lost with the other.
+  std::exception_ptr unwritten;
+  try {
+    if (!flags.out.empty() && !report.records.empty()) write_file(flags.out, to_json(report));
+  } catch (const std::exception&) {
+    unwritten = std::current_exception();
+  }
   // With Google Benchmark's output on stdout, stdout must stay parsable.
   std::FILE* stream = flags.benchmark_console ? stderr : stdout;
   fmt::print(stream, "{}\n{}{}", headline(report.context), measured_table(report),
              counted_table(report));
-  if (!flags.out.empty()) write_file(flags.out, to_json(report));
+  flush_output();
+  if (unwritten) std::rethrow_exception(unwritten);
   int failed = 0;
   for (const Record& record : report.records) failed += record.failed;
   if (failed > 0) fmt::print(stderr, "lkbench: {} records failed; see the last column\n", failed);
+  if (interrupted()) return kInterrupted;
   return failed > 0 ? kFailure : 0;
 }
 
@@ -90,6 +104,9 @@ int run(Flags flags, char* program) {
   if (counted) check_emulated_devices(&flags);
   if (counted && !no_gpu.empty() && !flags.list) {
     fmt::print(stderr, "lkbench: {}; the emulator counts instead\n", no_gpu);
+  }
+  if (counted && !flags.timing.empty()) {
+    fmt::print(stderr, "lkbench: no effect on counted rows: {}\n", fmt::join(flags.timing, ", "));
   }
   Report report;
   std::unique_ptr<GpuMonitor> monitor;
@@ -110,11 +127,15 @@ int run(Flags flags, char* program) {
   }
   // An operation appends its rows.
   const std::vector<GeluRow> chosen = gelu_rows(flags, counted);
-  if (chosen.empty()) throw FlagError("the filters leave no row");
+  if (chosen.empty()) throw FlagError(kNoRow);
   std::vector<BenchRow> rows = gelu_bench_rows(*suite, chosen, counted);
   if (flags.list) {
     list_rows(rows);
     return 0;
+  }
+  if (const std::string reason = flags.out.empty() ? "" : why_not_writable(flags.out);
+      !reason.empty() && !flags.benchmark_list) {
+    throw FlagError(fmt::format("--out={}: cannot be written: {}", flags.out, reason));
   }
   register_rows(rows, counted, &report);
   drive(flags, program, report.context);
@@ -128,12 +149,16 @@ int run(Flags flags, char* program) {
 int main(int argc, char** argv) {
   using namespace libkernels::bench;
   try {
+    prepare_process();
     const Flags flags = parse_flags(std::vector<std::string>(argv + 1, argv + argc));
     if (flags.help) {
       fmt::print("{}", help_text());
+      flush_output();
       return 0;
     }
-    return run(flags, argv[0]);
+    const int code = run(flags, argv[0]);
+    flush_output();
+    return code;
   } catch (const FlagError& error) {
     fmt::print(stderr, "lkbench: {}\n", error.what());
     return kUsageError;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <stdexcept>
 
 #include "bench/flags.h"
 #include "bench/json.h"
@@ -281,15 +279,6 @@ std::string to_json(const Report& report) {
   json.end_array();
   json.end_object();
   return json.text() + '\n';
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  const bool written =
-      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file == nullptr || std::fclose(file) != 0 || !written) {
-    throw std::runtime_error(fmt::format("cannot write {}", path));
-  }
 }
 
 }  // namespace libkernels::bench

@@ -101,9 +101,6 @@ std::string counted_table(const Report& report);
 
 std::string to_json(const Report& report);
 
-// Throws runtime_error with the path and the reason.
-void write_file(const std::string& path, const std::string& text);
-
 // ---- Cells --------------------------------------------------------------------------------------
 
 // "-" for what is missing or not finite.

@@ -9,12 +9,18 @@
 #include <utility>
 
 #include "include/libkernels/error.h"
+#include "src/dispatch.h"
 
 namespace libkernels::inline LK_BACKEND {
 namespace {
 
+// More than any device's virtual addresses (2^49), far below what overflows.
+constexpr std::int64_t kMostBytes = (std::int64_t{1} << 56) - 1;
+constexpr std::int64_t kMostElements = kMostBytes;
+
 // An options struct beyond this size is an uninitialised one: its tail must not be read.
 constexpr std::size_t kMaxOptionsSize = 4096;
+constexpr std::size_t kOptionsGranule = 8;        // c_api.h
 constexpr std::size_t kWorkspaceAlignment = 256;  // cudaMalloc's
 
 // Building a text takes longer than the rest of the call, so all of it is out of line.
@@ -24,7 +30,8 @@ template <class... Args>
   throw invalid_argument(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// *out = offset of the last element in elements + 1, times the element size; false on overflow.
+// *out = offset of the last element in elements + 1, times the element size; false if that, or the
+// number of elements, is beyond what a view may have.
 bool range_in_bytes(const Operand& v, std::int64_t* out) {
   std::int64_t row_span, col_span, span, count;
   return !__builtin_mul_overflow(v.rows, v.cols, &count) &&
@@ -32,7 +39,8 @@ bool range_in_bytes(const Operand& v, std::int64_t* out) {
          !__builtin_mul_overflow(v.cols - 1, v.col_stride, &col_span) &&
          !__builtin_add_overflow(row_span, col_span, &span) &&
          !__builtin_add_overflow(span, std::int64_t{1}, &span) &&
-         !__builtin_mul_overflow(span, static_cast<std::int64_t>(size_of(v.dtype)), out);
+         !__builtin_mul_overflow(span, static_cast<std::int64_t>(size_of(v.dtype)), out) &&
+         *out <= kMostBytes && count <= kMostElements;
 }
 
 std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
@@ -75,8 +83,9 @@ Operand check_view(const char* op, const char* name, const void* data, lk_dtype 
   if (!range_in_bytes(v, &v.bytes) ||
       __builtin_add_overflow(address(data), static_cast<std::uintptr_t>(v.bytes), &end)) {
     refuse(
-        "{}: {} of {} x {} elements of {} with strides {} and {} at {} exceeds 64-bit addresses; "
-        "element count, offsets and byte range must fit in 63 bits",
+        "{}: {} of {} x {} elements of {} with strides {} and {} at {} is too large: a view has "
+        "fewer than 2^56 elements, spans fewer than 2^56 bytes from the first to the last, and "
+        "does not reach the end of the 64-bit addresses",
         op, name, rows, cols, libkernels::name(v.dtype), row_stride, col_stride, data);
   }
   return v;
@@ -88,6 +97,30 @@ void check_broadcast(const Operand& v, const char* which, const char* extent_nam
     refuse("{}: {}.{} is 0 with {} {}; only inputs may be broadcast, an output needs a stride >= 1",
            v.op, v.name, which, extent, extent_name);
   }
+}
+
+// LIBKERNELS_CHECK, or what is wrong with it.
+struct CheckSetting {
+  bool on = false;
+  std::string fault;
+
+  CheckSetting() {
+    const char* text = std::getenv("LIBKERNELS_CHECK");
+    const std::string_view value = text == nullptr ? "" : text;
+    on = value == "1";
+    if (!on && value != "0" && !value.empty()) {
+      fault = fmt::format(
+          "LIBKERNELS_CHECK is '{}'; it is 1 (every call looks at the memory of its views) or 0, "
+          "empty or unset (none does)",
+          value);
+    }
+  }
+};
+
+// Never destroyed: a call may come from another static object's destructor.
+const CheckSetting& check_setting() {
+  static const CheckSetting& setting = *new CheckSetting;
+  return setting;
 }
 
 }  // namespace
@@ -151,11 +184,11 @@ bool self_overlaps(std::int64_t rows, std::int64_t cols, std::int64_t row_stride
 void read_options(const char* op, const void* from, void* to, std::size_t known) {
   std::size_t size;  // the first field, whatever the struct
   std::memcpy(&size, from, sizeof(size));
-  if (size < sizeof(lk_call_options) || size > kMaxOptionsSize) {
+  if (size < sizeof(lk_call_options) || size > kMaxOptionsSize || size % kOptionsGranule != 0) {
     refuse(
-        "{}: options.call.size is {}; it is the sizeof of the options struct, between {} and {} "
-        "(initialise it with LK_OPTIONS_INIT)",
-        op, size, sizeof(lk_call_options), kMaxOptionsSize);
+        "{}: options.call.size is {}; it is the sizeof of the options struct, a multiple of {} "
+        "between {} and {} (initialise it with LK_OPTIONS_INIT)",
+        op, size, kOptionsGranule, sizeof(lk_call_options), kMaxOptionsSize);
   }
   const auto* bytes = static_cast<const unsigned char*>(from);
   for (std::size_t i = known; i < size; ++i) {
@@ -198,13 +231,13 @@ void check_workspace(const char* op, const lk_call_options& options, std::size_t
   }
 }
 
-bool costly_checks() {
-  static const bool on = [] {
-    const char* value = std::getenv("LIBKERNELS_CHECK");
-    return value != nullptr && std::string_view(value) == "1";
-  }();
-  return on;
+void check_environment(const char* op) {
+  for (const std::string* fault : {&force_fault(), &check_setting().fault}) {
+    if (!fault->empty()) refuse("{}: {}", op, *fault);
+  }
 }
+
+bool costly_checks() { return check_setting().on; }
 
 void check_memory(const Operand& v, Device& device) {
   if (v.empty()) return;

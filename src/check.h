@@ -16,6 +16,10 @@ namespace libkernels::inline LK_BACKEND {
 
 // A view that passed its own checks. Strides of extents <= 1 mean nothing to the caller; here they
 // are those of a dense row-major view, so that nobody has to ask for the extent first.
+//
+// Its element count and `bytes` are below 2^56, so that sums, roundings and (for an output, whose
+// elements do not overlap) numbers of bytes computed from them cannot overflow 64 bits; nor does
+// data + bytes. Strides that count are below 2^56, too, unless there are no elements.
 struct Operand {
   const char* op;    // "gelu"
   const char* name;  // "x"
@@ -48,10 +52,17 @@ void check_disjoint(const Operand& output, const Operand& input, InPlace in_plac
 bool self_overlaps(std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
                    std::int64_t col_stride);
 
+// ---- Environment ------------------------------------------------------------------------------
+
+// Throws invalid_argument, for every call of every operation, if LIBKERNELS_FORCE or
+// LIBKERNELS_CHECK has a value that it does not take. Each is read once. checked_options() asks.
+void check_environment(const char* op);
+
 // ---- Options ----------------------------------------------------------------------------------
 
 // Copies an options struct that the caller compiled with another version perhaps: a shorter one
-// gets defaults for what it lacks, a longer one must be zero beyond what is known here.
+// gets defaults for what it lacks, a longer one must be zero beyond what is known here. Sizes are
+// multiples of 8, which a field or a pair of fields takes, so that none is cut.
 void read_options(const char* op, const void* from, void* to, std::size_t known);
 // The fields that all options share, workspace aside.
 void check_call_options(const char* op, const lk_call_options& options);
@@ -59,6 +70,7 @@ void check_call_options(const char* op, const lk_call_options& options);
 template <class Options>
 Options checked_options(const char* op, const Options* options) {
   static_assert(offsetof(Options, call) == 0, "options begin with lk_call_options");
+  check_environment(op);
   Options known{};
   known.call.size = sizeof(Options);
   if (options != nullptr) read_options(op, options, &known, sizeof(Options));
@@ -71,7 +83,7 @@ void check_workspace(const char* op, const lk_call_options& options, std::size_t
 
 // ---- LIBKERNELS_CHECK=1 -----------------------------------------------------------------------
 
-// Whether the costly checks are on. The variable is read once.
+// Whether the costly checks are on.
 bool costly_checks();
 // The memory is device-accessible, of the current device, and its allocation covers the view.
 void check_memory(const Operand& operand, Device& device);

@@ -2,6 +2,8 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 #include "kernels/ptx/emu/emulator.h"
 #include "src/device.h"
@@ -63,11 +65,23 @@ bool is_device_memory(const void* p, std::size_t bytes) {
   return offset <= b.bytes && bytes <= b.bytes - offset;
 }
 
+// What is wrong with the emulator's environment variables, or an empty text.
+std::string wrong_environment() {
+  try {
+    static_cast<void>(emulator::settings());
+    return {};
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+}
+
 class EmuDevice final : public Device {
  public:
   const char* backend() const override { return "emu"; }
 
+  // Every call and every preload asks this first, and fails here if the environment is wrong.
   cudaError_t properties(const DeviceProperties** out) override {
+    if (!wrong_environment().empty()) return cudaErrorInvalidValue;
     *out = &emulator::current_profile();
     return cudaSuccess;
   }
@@ -142,6 +156,7 @@ class EmuDevice final : public Device {
     std::string text =
         known != nullptr ? known : "CUDA error " + std::to_string(static_cast<int>(error));
     if (error == cudaSuccess) return text;
+    if (const std::string wrong = wrong_environment(); !wrong.empty()) text += "; " + wrong;
     if (const std::string fault = emulator::last_fault(); !fault.empty()) text += "; " + fault;
     return text;
   }
@@ -156,8 +171,9 @@ class EmuDevice final : public Device {
 
 }  // namespace
 
+// Never destroyed: a call may come from another static object's destructor.
 Device& emu_device() {
-  static EmuDevice device;
+  static Device& device = *new EmuDevice;
   return device;
 }
 

@@ -31,7 +31,7 @@ std::string names_of(std::span<const lk_kernel_info> kernels) {
 // LIBKERNELS_FORCE, or why it cannot be used.
 struct Forced {
   std::unique_ptr<const ForceList> list;  // null: nothing is forced
-  std::string error;
+  std::string fault;
 
   Forced() {
     const char* text = std::getenv("LIBKERNELS_FORCE");
@@ -39,10 +39,16 @@ struct Forced {
     try {
       list = std::make_unique<const ForceList>(text, kernels());
     } catch (const invalid_argument& e) {
-      error = e.what();
+      fault = e.what();
     }
   }
 };
+
+// Never destroyed: a call may come from another static object's destructor.
+const Forced& forced() {
+  static const Forced& f = *new Forced;
+  return f;
+}
 
 // `error` came back from a call of ours that was `doing` something.
 [[noreturn]] void refuse_cuda(lk_op op, const std::string& doing, cudaError_t error) {
@@ -100,10 +106,10 @@ std::string_view ForceList::row(lk_op op) const {
 }
 
 std::string_view forced_row(lk_op op) {
-  static const Forced forced;
-  if (!forced.error.empty()) throw invalid_argument(forced.error);
-  return forced.list == nullptr ? std::string_view() : forced.list->row(op);
+  return forced().list == nullptr ? std::string_view() : forced().list->row(op);
 }
+
+const std::string& force_fault() { return forced().fault; }
 
 std::string arch_reason(Arch arch, const DeviceProperties& properties) {
   if (runs_on(arch, properties.cc_major, properties.cc_minor)) return {};

@@ -51,8 +51,10 @@ class ForceList {
 };
 
 // The row that LIBKERNELS_FORCE names for `op`, or an empty view. The variable is read once; if it
-// is wrong this throws invalid_argument every time, for every operation.
+// is wrong no call gets here: check_environment() refuses them all, whatever the operation.
 std::string_view forced_row(lk_op op);
+// What is wrong with LIBKERNELS_FORCE: a sentence that names it. Empty if nothing is.
+const std::string& force_fault();
 
 // Why the kernels of `arch` cannot run on the device: a clause. Empty if they can.
 std::string arch_reason(Arch arch, const DeviceProperties& properties);

@@ -1,15 +1,15 @@
 #include "src/error.h"
 
-#include <string>
+#include <algorithm>
+#include <cstring>
 
 namespace libkernels::inline LK_BACKEND {
 namespace {
 
-struct LastError {
-  std::string text;
-  const char* fallback = nullptr;  // set instead of text if there was no memory for it
-};
-thread_local LastError last_error;
+// Nothing to construct or destroy: a call may fail in the destructor of another thread_local or
+// static object, or in a handler of atexit, when an object with a destructor would be gone.
+constexpr std::size_t kCapacity = 4096;  // c_api.h tells of it
+constinit thread_local char last_error[kCapacity] = {};
 
 }  // namespace
 
@@ -30,17 +30,15 @@ const char* status_name(lk_status status) {
 }
 
 lk_status record_error(lk_status status, const char* text) noexcept {
-  try {
-    last_error.text = text;
-    last_error.fallback = nullptr;
-  } catch (...) {
-    last_error.fallback = "libkernels: an error whose text found no memory";
-  }
+  constexpr char kCut[] = "...";
+  const std::size_t length = std::strlen(text);
+  const std::size_t kept = std::min(length, kCapacity - 1);
+  std::memmove(last_error, text, kept);
+  last_error[kept] = '\0';
+  if (kept < length) std::memcpy(last_error + kCapacity - sizeof(kCut), kCut, sizeof(kCut));
   return status;
 }
 
-const char* last_error_message() noexcept {
-  return last_error.fallback != nullptr ? last_error.fallback : last_error.text.c_str();
-}
+const char* last_error_message() noexcept { return last_error; }
 
 }  // namespace libkernels::inline LK_BACKEND

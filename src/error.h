@@ -8,8 +8,8 @@ namespace libkernels::inline LK_BACKEND {
 
 const char* status_name(lk_status status);
 
-// Keeps `text` as the calling thread's message and returns `status`. Never throws: without memory
-// for the text it keeps a shorter one.
+// Keeps the first 4095 bytes of `text` as the calling thread's message (a longer one ends in "...")
+// and returns `status`. Needs no memory, and may be called as late as the thread runs any code.
 lk_status record_error(lk_status status, const char* text) noexcept;
 const char* last_error_message() noexcept;
 

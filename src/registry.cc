@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "include/libkernels/error.h"
+#include "src/check.h"
 #include "src/dispatch.h"
 #include "src/gelu.h"
 
@@ -94,6 +95,7 @@ const lk_version_info& version_info() {
 }
 
 void preload(lk_op op) {
+  check_environment("preload");
   if (op != LK_OP_ALL && op_name(op) == nullptr) refuse_operation(op);
   bool found = false;
   for (const Operation& o : kOperations) {

@@ -17,6 +17,12 @@ are written to build/cuda/lkbench.json (build/emu/lkbench.json if emulated), or 
 END
 }
 
+# lkbench's own help, out of its source: nothing has to be built for it.
+help_lkbench() {
+  sed -n '/^const char\* help_text()/,/^}/ { s/^  return R"(//; /^const char/d; /^)";$/d; /^}$/d; p; }' \
+    "$root/bench/flags.cc"
+}
+
 jobs=$(nproc)
 configure=()
 backend=cuda
@@ -24,7 +30,7 @@ lkbench_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
-    --help-lkbench) lkbench_arguments+=(--help) ;;
+    --help-lkbench) help_lkbench; exit 0 ;;
     -j) [ $# -ge 2 ] || die "-j needs a number"; jobs=$2; shift ;;
     -j[0-9]*) jobs=${1#-j} ;;
     --emulated-only) backend=emu ;;
@@ -52,5 +58,11 @@ for argument in "${lkbench_arguments[@]}"; do
   esac
 done
 [ -z "$results" ] || lkbench_arguments+=("--out=$root/$results")
-"$root/build/$backend/bench/lkbench" "${lkbench_arguments[@]}"
-[ -z "$results" ] || say "records: $results"
+# Ctrl-C is for lkbench, which then shows and writes what it has.
+trap : INT
+changed() { [ -z "$results" ] || stat -c '%i %y' "$root/$results" 2>/dev/null || true; }
+before=$(changed)
+code=0
+"$root/build/$backend/bench/lkbench" "${lkbench_arguments[@]}" || code=$?
+[ "$(changed)" = "$before" ] || say "records: $results"
+exit "$code"

@@ -5,6 +5,28 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 version_at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
+# nearest WORD CANDIDATE...: prints the candidate that WORD is most likely meant to be, if any is near.
+nearest() {
+  printf '%s\n' "$@" | awk '
+    function distance(a, b,   i, j, row, diagonal, replaced, least) {
+      for (j = 0; j <= length(b); ++j) row[j] = j
+      for (i = 1; i <= length(a); ++i) {
+        diagonal = row[0]
+        row[0] = i
+        for (j = 1; j <= length(b); ++j) {
+          replaced = diagonal + (substr(a, i, 1) != substr(b, j, 1))
+          diagonal = row[j]
+          least = replaced < row[j] + 1 ? replaced : row[j] + 1
+          row[j] = least < row[j - 1] + 1 ? least : row[j - 1] + 1
+        }
+      }
+      return row[length(b)]
+    }
+    NR == 1 { word = $0; best = 5; next }
+    { d = distance(word, $0); if (d < best && 2 * d <= length($0) - 2) { best = d; found = $0 } }
+    END { if (found != "") print found }'
+}
+
 # install PACKAGE...: by apt-get, as root or through sudo.
 install() {
   command -v apt-get >/dev/null || die "missing: $*. This machine has no apt-get: install the" \

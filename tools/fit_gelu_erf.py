@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the coefficients kQ*, kN*, kD* of the erf form of GeLU and prints them as kernels/gelu/ has.
+"""Makes kQ*, kN* and kD*, the coefficients of the erf form of GeLU, as they stand in kernels/gelu/.
 
 usage: tools/fit_gelu_erf.py [--check]
 
---check compares them with the two headers there and exits 1 on a difference. Takes 7 to 15 s. Needs
+--check compares them with the two headers there and exits 1 on a difference. Takes some 10 s. Needs
 numpy and mpmath; exits 77 without. With z = |x| and g(z) = erfc(z / sqrt 2) / 2, the tail in
 GeLU(x) = max(x, 0) - z g(z), the coefficients are those of the fit
 
@@ -17,6 +17,7 @@ bound does; that of a 16-bit type follows from its rounding (type_tolerance).
 import argparse
 import math
 import os
+import pathlib
 import re
 import sys
 
@@ -28,9 +29,8 @@ except ModuleNotFoundError as missing:
     print(f"fit_gelu_erf: python3 lacks the package {missing.name}")
     sys.exit(77)
 
-HEADERS = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels", "gelu", name)
-           for name in ("gelu_math.cuh", "gelu_math_16bit.cuh")]
-FIRST_ROUNDS = 800  # of Lawson's iteration before any rounding
+KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels" / "gelu"
+CONSTANT = r"constexpr float (k[QND]\d) = (0\.5f \* )?(-?0x[\w.+-]+)f;"
 
 
 def ulp(value, precision, least_exponent):
@@ -62,14 +62,8 @@ def type_tolerance(points, precision, least_exponent, noise_growth):
                      for z, tail in tails])
 
 
-def rational(part, coefficients, z):
-    """N(z) or D(z), as part says, of coefficients {("N" or "D", power): value}."""
-    terms = (value * z**power for (side, power), value in coefficients.items() if side == part)
-    return sum(terms, np.zeros_like(z))
-
-
 def lawson_fit(z, target, weight, degrees, fixed, rounds):
-    """(error, coefficients) of the N / D whose error, max |weight (N / D - target)|, is least.
+    """(error, {("N" or "D", power): c}) of the N / D of least max |weight (N / D - target)|.
 
     Lawson: least squares, each point's share multiplied by its error after every round, tends to
     the minimax. Linearised: weight (N - target D) / (D of the last round) stands for the error and
@@ -78,8 +72,8 @@ def lawson_fit(z, target, weight, degrees, fixed, rounds):
     def column(side, power, at):
         return at**power * (1 if side == "N" else -target)
 
-    free = [(side, power) for side, degree in zip("ND", degrees) for power in range(degree + 1)
-            if (side, power) not in fixed]
+    names = [(side, power) for side, degree in zip("ND", degrees) for power in range(degree + 1)]
+    free = [name for name in names if name not in fixed]
     unit = 3.0  # of z in the least squares: makes the powers comparable
     matrix = np.array([column(*name, z / unit) for name in free]).reshape(len(free), len(z)).T
     known = sum(value * column(*name, z) for name, value in fixed.items())
@@ -90,10 +84,11 @@ def lawson_fit(z, target, weight, degrees, fixed, rounds):
         norms = np.abs(system).max(0)
         solution = np.linalg.lstsq(system / norms, -known * scale, rcond=1e-17)[0] / norms
         coefficients = fixed | {name: c / unit**name[1] for name, c in zip(free, solution)}
-        denominator = rational("D", coefficients, z)
+        numerator, denominator = (sum(c * z**power for (side, power), c in coefficients.items()
+                                      if side == part) for part in "ND")
         if (denominator <= 0).any():
             break
-        errors = np.abs(weight * (rational("N", coefficients, z) / denominator - target))
+        errors = np.abs(weight * (numerator / denominator - target))
         best = min(best, (errors.max(), coefficients), key=lambda fit: fit[0])
         share = share * (errors / errors.max() + 1e-3)
         share /= share.sum()
@@ -116,65 +111,58 @@ def fit_exponent(z, tolerance, n, rounds):
     """
     with mpmath.workdps(40):  # near 0 the double erfc would lose the logarithm's digits
         exact = [mpmath.log(mpmath.erfc(mpmath.mpf(float(a)) / mpmath.sqrt(2)), 2) for a in z]
-    fixed = {("D", 0): 1.0}
-    # d(g) / g = ln 2 d(log2 g). The target is freed of Q1, Q3 and Q2 in turn.
+    # The target is freed of Q1, Q3 and Q2 in turn; d(g) / g = ln 2 d(log2 g).
     target, weight = np.array(exact, float) / z, math.log(2) / tolerance * z
-    unrounded, fit = lawson_fit(z, target, weight, (n + 2, n), fixed, FIRST_ROUNDS)
-    weight = weight * z
-    q1, (_, fit) = round_one(fit["N", 0], lambda c: lawson_fit(
-        z, (target - c) / z, weight, (n + 1, n), fixed, rounds))
+    fixed = {("D", 0): 1.0}
+    unrounded, fit = lawson_fit(z, target, weight, (n + 2, n), fixed, rounds=800)
+
+    def refit(rest, n_degree, trial=None):
+        return lawson_fit(z, rest, weight * z, (n_degree, n), fixed | (trial or {}), rounds)
+
+    q1, (_, fit) = round_one(fit["N", 0], lambda c: refit((target - c) / z, n + 1))
     target = (target - q1) / z
-    q3, (_, fit) = round_one(fit["N", n + 1] / fit["D", n], lambda c: lawson_fit(
-        z, target - c * z, weight, (n, n), fixed, rounds))
+    q3, (_, fit) = round_one(fit["N", n + 1] / fit["D", n], lambda c: refit(target - c * z, n))
     target = target - q3 * z
-    q2, (_, fit) = round_one(fit["N", n] / fit["D", n], lambda c: lawson_fit(
-        z, target - c, weight, (n - 1, n), fixed, rounds))
+    q2, (_, fit) = round_one(fit["N", n] / fit["D", n], lambda c: refit(target - c, n - 1))
     target = target - q2
     for name in sorted(fit.keys() - fixed.keys(), key=lambda name: (-name[1], name[0] == "D")):
-        fixed[name], (error, fit) = round_one(fit[name], lambda c: lawson_fit(
-            z, target, weight, (n - 1, n), fixed | {name: c}, rounds))
+        fixed[name], (error, fit) = round_one(fit[name], lambda c: refit(target, n - 1, {name: c}))
     constants = {"kQ1": q1, "kQ2": q2, "kQ3": q3}
     constants |= {f"kN{power}": fixed["N", power] for power in range(n)}
     constants |= {f"kD{power}": fixed["D", power] for power in range(1, n + 1)}
     return constants, unrounded, error
 
 
-def declaration(name, value, halved):
+def declaration(name, value, half):
     digits = value.hex().replace("0000000p", "p")  # a float has 6 of the 13 hexadecimal digits
-    code = f"  constexpr float {name} = {'0.5f * ' * halved}{digits}f;"
-    return f"{code:50}  // {'half of ' * halved}{value: .9g}"
-
-
-def constants_in(text):
-    return sorted(re.findall(r"constexpr float (k[QND]\d) = (0\.5f \* )?(-?0x[\w.+-]+)f;", text))
+    return (f"  constexpr float {name} = {'0.5f * ' * half}{digits}f;"
+            f"  // {'half of ' * half}{value: .9g}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare with the headers")
     check = parser.parse_args().check
-    headers = "".join(open(path, encoding="utf-8").read() for path in HEADERS)
+    headers = "".join(path.read_text("utf-8") for path in KERNELS.glob("gelu_math*.cuh"))
     f32 = 7.2 * (1 - np.cos(np.pi * (np.arange(4, 800) + 0.5) / 800))  # Chebyshev, of (0, 14.4)
-    f16 = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(float)
-    f16 = f16[(f16 >= 2**-6) & (f16 <= 5.7)]
-    bf16 = (np.arange(0x7F80, dtype=np.uint32) << 16).view(np.float32).astype(float)
-    bf16 = bf16[(bf16 >= 2**-6) & (bf16 <= 14.07)]
+    f16 = np.arange(0x2400, 0x45B4, dtype=np.uint16).view(np.float16).astype(float)  # 2^-6 .. 5.7
+    bf16 = (np.arange(0x3C80, 0x4162, dtype=np.uint32) << 16).view(np.float32).astype(float)
     stale = []
     for function, *problem in (
             ("gelu_erf", f32, 2.0**-24 * (1 + f32**2), 3, 300),
             ("gelu_erf_f16", f16, type_tolerance(f16, 11, -14, 0.4), 2, 400),
             ("gelu_erf_bf16", bf16, type_tolerance(bf16, 8, -126, 0.5), 2, 400)):
         constants, unrounded, error = fit_exponent(*problem)
-        # gelu_erf_bf16 evaluates half the exponent.
-        lines = [declaration(name, value, function == "gelu_erf_bf16" and name[1] in "QN")
+        halved = "QN" if function == "gelu_erf_bf16" else ""  # it evaluates half the exponent
+        lines = [declaration(name, value, name[1] in halved)
                  for name, value in constants.items()]
         print(f"// {function}: {error:.2f} of the tolerance, {unrounded:.2f} before rounding",
               *lines, sep="\n", flush=True)
         body = re.search(rf" {function}\(float x\) {{(.*?)\n}}", headers, re.S).group(1)
-        if constants_in("\n".join(lines)) != constants_in(body):
+        if re.findall(CONSTANT, "\n".join(lines)) != re.findall(CONSTANT, body):
             stale.append(function)
     if check:
-        print("the headers differ in " + ", ".join(stale) if stale else "the headers hold the same")
+        print("the headers differ in " + ", ".join(stale) if stale else "the headers hold these")
     return 1 if check and stale else 0
 
 

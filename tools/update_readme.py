@@ -4,11 +4,13 @@
 usage: tools/update_readme.py [--check]
 
 --check changes nothing and exits 1 if README.md does not hold what the file says. The file is
-written by `lkbench --out=bench/results/h200.json` (its schema: bench/report.h).
+written by `lkbench --out=bench/results/h200.json` (its schema: bench/report.h). A file without a
+measured row to show is refused.
 """
 
 import argparse
 import json
+import math
 import os
 import sys
 
@@ -73,9 +75,47 @@ def figures(results):
         lines += ["", f"**{op}**", "", "| " + " | ".join(HEAD) + " |",
                   "|" + "---|" * 4 + "---:|" * (len(HEAD) - 4)]
         lines += ["| " + " | ".join(row(r)) + " |" for r in records if r["op"] == op]
-    if not records:
-        lines.append("The file holds no measured row of a fused kernel.")
     return "\n".join(lines)
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def fault_of(record):
+    """What the table needs and a record that it would show does not have; None if it has all."""
+    for key in ("op", "types", "kernel"):
+        if not isinstance(record.get(key), str):
+            return f'no "{key}"'
+    if not isinstance(record["us"], dict) or not is_number(record["us"].get("median")):
+        return 'no number "us"."median"'
+    for key in ("gb_per_s", "ceiling_fraction", "speedup_unfused", "speedup_naive", "error_ulp"):
+        if record.get(key) is not None and not is_number(record[key]):
+            return f'"{key}" is no number'
+    return None
+
+
+def load(path):
+    """The results; ValueError, in one line, if they give no table."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            results = json.load(file)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"cannot be read: {error}") from None
+    if not isinstance(results, dict) or results.get("schema") != 1:
+        raise ValueError('is not of "schema" 1, which this script reads')
+    context, records = results.get("context"), results.get("records")
+    if not isinstance(context, dict) or not all(isinstance(v, str) for v in context.values()):
+        raise ValueError('"context" is no object of texts')
+    if not isinstance(records, list) or not all(isinstance(r, dict) for r in records):
+        raise ValueError('"records" is no list of objects')
+    if context.get("mode") == "counted" or not any(shown(r) for r in records):
+        raise ValueError("holds no measured row to show: lkbench writes those on a machine with a GPU")
+    for index, record in enumerate(records):
+        fault = fault_of(record) if shown(record) else None
+        if fault:
+            raise ValueError(f"record {index}: {fault}")
+    return results
 
 
 def with_figures(readme, text):
@@ -92,10 +132,10 @@ def main():
     check = parser.parse_args().check
     results = None
     if os.path.exists(RESULTS):
-        with open(RESULTS, encoding="utf-8") as file:
-            results = json.load(file)
-        if results.get("schema") != 1:
-            sys.exit(f"{RESULTS} has schema {results.get('schema')}; this script reads 1")
+        try:
+            results = load(RESULTS)
+        except ValueError as error:
+            sys.exit(f"{os.path.relpath(RESULTS, ROOT)}: {error}")
     with open(README, encoding="utf-8") as file:
         before = file.read()
     after = with_figures(before, figures(results))

@@ -12,12 +12,19 @@
  * - `options` may be null: all defaults. Otherwise it begins with its size (LK_OPTIONS_INIT), which
  *   is how options grow: a library newer than its caller fills the missing tail with defaults; an
  *   older one refuses a tail that is not all zero (LK_UNSUPPORTED). Zero is the default of every
- *   field. Options structs have no padding: what an older caller left in it would be taken for a
- *   field that was added there.
+ *   field. The size is a multiple of 8, and options structs have no padding: what an older caller
+ *   left in it would be taken for a field that was added there.
  * - Every call is asynchronous on `stream` (null: the legacy default stream), on the current
  *   device, may be made from any thread and may be captured into a graph.
- * - Nothing throws, prints or exits. A call that returns anything but LK_SUCCESS after its checks
- *   launched nothing; lk_last_error_message() has the text, for the calling thread.
+ * - Nothing throws, prints or exits. lk_last_error_message() has the text of a failure, for the
+ *   calling thread. LK_INVALID_ARGUMENT and LK_UNSUPPORTED: nothing was launched, the outputs are
+ *   untouched. LK_CUDA_ERROR: a launch may have failed, the outputs are undefined.
+ *   LK_INTERNAL_ERROR: the same.
+ * - Calls may be made as late as in destructors of static and thread_local objects and in atexit
+ *   handlers, as far as CUDA itself still works there: checks and messages always do.
+ * - LIBKERNELS_FORCE (a comma list of kernels, at most one an operation) and LIBKERNELS_CHECK (1:
+ *   look at the memory of each view; 0: do not) are read from the environment once. With any other
+ *   value every lk_OP... call and lk_preload return LK_INVALID_ARGUMENT.
  */
 #pragma once
 
@@ -53,7 +60,8 @@ enum {
 LK_API const char* lk_status_name(lk_status status);
 
 /* The text of the calling thread's last failed call: operation, argument, value and what would be
- * accepted. Empty if no call failed yet. Valid until the thread's next failing call. Never null. */
+ * accepted. Empty if no call failed yet. Valid until the thread's next failing call. Never null.
+ * At most 4095 bytes: of a longer text the end is replaced by "...". */
 LK_API const char* lk_last_error_message(void);
 
 /* ---- Types and views ---------------------------------------------------------------------- */
@@ -63,7 +71,8 @@ enum { LK_F32 = 1, LK_F16 = 2, LK_BF16 = 3, LK_F8_E4M3 = 4, LK_F8_E5M2 = 5 };
 
 /* Element (r, c) is at data + r * row_stride + c * col_stride, in elements, evaluated in 64 bits.
  * Strides are >= 0. The stride of an extent <= 1 is ignored. data may be null if rows * cols == 0,
- * and must be aligned to one element, not more. */
+ * and must be aligned to one element, not more. A view has fewer than 2^56 elements and spans fewer
+ * than 2^56 bytes, gaps included: more than the virtual addresses of any GPU. */
 typedef struct lk_matrix {
   void* data;
   lk_dtype dtype;

@@ -46,10 +46,11 @@ LK_DEVICE float gelu_tanh(float x) {
 // The whole logarithm is approximated, not a factor of exp(-z^2/2): near 0 the exponent is -1 plus
 // a small term, so rcp's error enters only times z^2. All coefficients of N and D are positive.
 // They are a weighted minimax fit of log2(2 g) / z on (0, 14.4] (linearised Lawson iteration
-// against 40-digit values, rounded one by one with refits): the relative error of g is below
-// 2^-26.1 for z <= 1, 2^-23.8 for z <= 3, 2^-22.4 for z <= 6, 2^-19.2 to the end, 0.14 of what the
-// bound allows. 17 instructions, 2 special. Largest error, in units of the bound: 0.84 over all
-// 2^32 inputs on an H200 (2026-11-30); 0.84 with correctly rounded ex2 and rcp.
+// against 40-digit values, rounded one by one with refits), made by tools/fit_gelu_erf.py: the
+// relative error of g is below 2^-26.1 for z <= 1, 2^-23.8 for z <= 3, 2^-22.4 for z <= 6, 2^-19.2
+// to the end, 0.14 of what the bound allows. 17 instructions, 2 special. Largest error, in units of
+// the bound: 0.84 over all 2^32 inputs on an H200 (2026-11-30); 0.84 with correctly rounded ex2 and
+// rcp.
 LK_DEVICE float gelu_erf(float x) {
   constexpr float kQ1 = -0x1.26aebep+0f;   // -1.15110385
   constexpr float kQ2 = -0x1.70adc2p-1f;   // -0.720075667

@@ -35,7 +35,8 @@ LK_DEVICE float gelu_tanh_bf16(float x) {
 
 // The exponent of gelu_erf with N of degree 1 and D of degree 2, fitted on the f16 inputs of
 // [2^-6, 5.7]: the weight of an input is the distance of its exact result from the nearest rounding
-// boundary that would break the bound, less noise; 0.19 of it is used.
+// boundary that would break the bound, less noise; 0.19 of it is used. tools/fit_gelu_erf.py makes
+// these coefficients, and those of gelu_erf_bf16.
 LK_DEVICE float gelu_erf_f16(float x) {
   constexpr float kQ1 = -0x1.26aea2p+0f;   // -1.15110219
   constexpr float kQ2 = -0x1.6811e8p-1f;   // -0.703261614

@@ -16,13 +16,17 @@ Problem transposed(Problem p) {
   return p;
 }
 
-std::int64_t address(const void* p) { return std::int64_t(reinterpret_cast<std::uintptr_t>(p)); }
+// Bytes from the last multiple of `alignment`, a power of two, to p. Addresses have no sign.
+std::int64_t phase_of(const void* p, std::int64_t alignment) {
+  return std::int64_t(reinterpret_cast<std::uintptr_t>(p) % std::uintptr_t(alignment));
+}
 
-// Windows that the fullest row of the output touches.
+// Windows that the fullest row of the output touches. No overflow: a view that passed its checks
+// has fewer than 2^56 bytes (src/check.h).
 std::int64_t windows_per_row(const Problem& p, int window_bytes) {
   const std::int64_t size = std::int64_t(size_of(p.y_type));
   const bool rows_alike = p.rows == 1 || (p.y_row_stride * size) % window_bytes == 0;
-  const std::int64_t phase = rows_alike ? address(p.y) % window_bytes : window_bytes - size;
+  const std::int64_t phase = rows_alike ? phase_of(p.y, window_bytes) : window_bytes - size;
   return (phase + p.cols * size - 1) / window_bytes + 1;
 }
 
@@ -34,8 +38,8 @@ const char* phase_text(const Problem& p, int window_bytes) {
   if (p.rows > 1 && ((p.x_row_stride - p.y_row_stride) * x_size) % in_bytes != 0) {
     return "where a row of x is out of phase with y it is loaded twice and realigned";
   }
-  const std::int64_t back = address(p.y) % window_bytes / y_size * x_size;  // to the window's start
-  return (address(p.x) - back) % in_bytes == 0
+  const std::int64_t back = phase_of(p.y, window_bytes) / y_size * x_size;  // to the window's start
+  return (phase_of(p.x, in_bytes) - back) % in_bytes == 0
              ? "x is in phase with y: one load a window"
              : "x is out of phase with y: two loads a window, realigned";
 }

@@ -55,6 +55,19 @@ TEST(Flags, RefusesValuesThatItDoesNotKnow) {
                           "--seconds=1e9", "--mode=warm", "--out=", "--help=yes", "--emulate=1"}) {
     EXPECT_NE(error_of({bad}), "accepted") << bad;
   }
+  for (const char* bad : {"xml", "", "JSON"}) {
+    EXPECT_NE(error_of({std::string("--benchmark_format=") + bad}), "accepted") << bad;
+    EXPECT_NE(error_of({std::string("--benchmark_out_format=") + bad}), "accepted") << bad;
+    EXPECT_NE(error_of({std::string("--benchmark_time_unit=") + bad}), "accepted") << bad;
+  }
+}
+
+TEST(Flags, RefusesSizesThatAreNone) {
+  for (const char* bad : {"2^4--5", "2^4-+5", "2^-4", "2^", "+5", "2^4-", "2^4-16", "2^40+1",
+                          "2^40+9223372036854775807", "2^4-9223372036854775808",
+                          "99999999999999999999", "2^4-99999999999999999999"}) {
+    EXPECT_THROW(parse_size(bad), FlagError) << bad;
+  }
 }
 
 TEST(Flags, PassesGoogleBenchmarksOn) {
@@ -64,6 +77,20 @@ TEST(Flags, PassesGoogleBenchmarksOn) {
   EXPECT_TRUE(flags.benchmark_console);
   EXPECT_FALSE(parse_flags({"--benchmark_out=f.json"}).benchmark_console);
   EXPECT_TRUE(parse_flags({"--benchmark_list_tests"}).benchmark_list);
+}
+
+TEST(Flags, RepetitionsPointToTheTimingBudget) {
+  EXPECT_EQ(error_of({"--benchmark_repetitions=1"}), "accepted");
+  for (const char* bad : {"=3", "=-1", "=x", "=", ""}) {
+    EXPECT_NE(error_of({std::string("--benchmark_repetitions") + bad}).find("--seconds"),
+              std::string::npos)
+        << bad;
+  }
+}
+
+TEST(Flags, KnowsThoseThatOnlyMeasuredRowsHeed) {
+  const Flags flags = parse_flags({"--large", "--seconds=1", "--mode=graph", "--n=1"});
+  EXPECT_EQ(flags.timing, (std::vector<std::string>{"--large", "--seconds", "--mode"}));
 }
 
 TEST(Flags, EditDistance) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bench/json.h"
+#include "bench/process.h"
 
 namespace libkernels::bench {
 namespace {
@@ -185,6 +186,11 @@ TEST(Tables, WithoutModelledTimesTheNoteStaysInItsColumn) {
 
 TEST(Files, AnUnwritablePathIsAnError) {
   EXPECT_THROW(write_file("/nonexistent-directory/x.json", "{}"), std::runtime_error);
+  EXPECT_EQ(why_not_writable("/nonexistent-directory/x.json"), "No such file or directory");
+  EXPECT_EQ(why_not_writable("/"), "Is a directory");
+  const std::string fresh = testing::TempDir() + "lkbench_report_test.json";
+  EXPECT_EQ(why_not_writable(fresh), "");
+  EXPECT_THROW(write_file("/dev/full", "{}"), std::runtime_error);
 }
 
 TEST(GpuStates, ThrottleReasonsInWords) {

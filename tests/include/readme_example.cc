@@ -2,18 +2,22 @@
 #include <cuda_runtime.h>
 #include <libkernels/libkernels.h>
 
+#include <cstdio>
 #include <vector>
 
 int main() {
   constexpr int rows = 1000, cols = 1793;
-  float *x = nullptr, *y = nullptr;
-  cudaMalloc(&x, sizeof(float) * rows * cols);
-  cudaMalloc(&y, sizeof(float) * rows * cols);
   std::vector<float> host(rows * cols, 1.0f);
-  cudaMemcpy(x, host.data(), sizeof(float) * host.size(), cudaMemcpyHostToDevice);
+  const std::size_t bytes = sizeof(float) * host.size();
+  float *x = nullptr, *y = nullptr;
+  if (cudaMalloc(&x, bytes) != cudaSuccess || cudaMalloc(&y, bytes) != cudaSuccess) {
+    std::printf("no memory of a GPU: %s\n", cudaGetErrorString(cudaGetLastError()));
+    return 1;
+  }
+  cudaMemcpy(x, host.data(), bytes, cudaMemcpyHostToDevice);
 
   libkernels::gelu(libkernels::row_major(x, rows, cols), libkernels::row_major(y, rows, cols));
 
-  cudaMemcpy(host.data(), y, sizeof(float) * host.size(), cudaMemcpyDeviceToHost);
+  cudaMemcpy(host.data(), y, bytes, cudaMemcpyDeviceToHost);
   return host[0] > 0.841f && host[0] < 0.842f ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -137,6 +138,116 @@ TEST(CApiTest, PreloadTakesAnOperationOrAll) {
   EXPECT_EQ(lk_preload(17), LK_INVALID_ARGUMENT);
   const std::string text = lk_last_error_message();
   EXPECT_EQ(text.find("preload: 17 is no operation; there are 0 (all), 1 (gelu), "), 0u) << text;
+}
+
+// ---- Texts -------------------------------------------------------------------------------------
+
+TEST(CApiTest, LongTextsAreCutVisibly) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto statement = [] {
+    setenv("LIBKERNELS_FORCE", std::string(10000, 'k').c_str(), 1);
+    const lk_status status = lk_preload(LK_OP_ALL);
+    const std::string text = lk_last_error_message();
+    const bool good = status == LK_INVALID_ARGUMENT && text.size() == 4095 &&
+                      text.rfind("preload: LIBKERNELS_FORCE names 'kkk", 0) == 0 &&
+                      text.substr(4090) == "kk...";
+    if (!good) std::fprintf(stderr, "status %d: %s\n", status, text.c_str());
+    // A shorter one replaces it whole.
+    const bool shorter =
+        lk_kernel_at(0, nullptr) == LK_INVALID_ARGUMENT &&
+        std::strcmp(lk_last_error_message(),
+                    "kernel_at: info is null; a place for the result is needed") == 0;
+    std::_Exit(good && shorter ? 0 : 1);
+  };
+  EXPECT_EXIT(statement(), testing::ExitedWithCode(0), "");
+}
+
+// ---- Calls at the very end --------------------------------------------------------------------
+
+// Blocks of the sizes that texts take. Whatever writes to freed memory writes to one of them.
+class Sentinels {
+ public:
+  Sentinels() {
+    for (std::size_t size = 16; size <= 512; size += 8) {
+      for (int i = 0; i < 4; ++i) {
+        blocks_.push_back({static_cast<unsigned char*>(std::malloc(size)), size});
+        std::memset(blocks_.back().data, 0x5a, size);
+      }
+    }
+  }
+  // Leaked: a destroyed heap shall not be touched once more.
+  bool whole() const {
+    return std::all_of(blocks_.begin(), blocks_.end(), [](const Block& b) {
+      return std::all_of(b.data, b.data + b.size, [](unsigned char c) { return c == 0x5a; });
+    });
+  }
+
+ private:
+  struct Block {
+    unsigned char* data;
+    std::size_t size;
+  };
+  std::vector<Block> blocks_;
+};
+
+// Every kind of failing call, while all that has a destructor may be destroyed.
+bool late_calls_fail_properly(const char* expected) {
+  const Sentinels sentinels;
+  bool good = true;
+  for (int i = 0; i < 3; ++i) {
+    good = good && lk_gelu(nullptr, &kY, nullptr, nullptr) == LK_INVALID_ARGUMENT &&
+           std::string(lk_last_error_message()).rfind(expected, 0) == 0;
+    good = good && lk_kernel_at(1000, nullptr) == LK_INVALID_ARGUMENT &&
+           std::string(lk_last_error_message()).rfind("kernel_at: info is null", 0) == 0;
+    good = good && lk_kernel_count() > 0 && lk_version()->archs != nullptr;
+  }
+  if (!good) std::fprintf(stderr, "late: \"%s\"\n", lk_last_error_message());
+  if (!sentinels.whole()) std::fprintf(stderr, "late: a call wrote to freed memory\n");
+  return good && sentinels.whole();
+}
+
+constexpr const char* kNullX = "gelu: x is null; a pointer to an lk_cmatrix is needed";
+constexpr const char* kWrongForce = "gelu: LIBKERNELS_FORCE names 'gelu_sm70', which is no kernel";
+
+bool thread_was_good = false;
+struct FailsWhenDestroyed {
+  ~FailsWhenDestroyed() { thread_was_good = late_calls_fail_properly(kNullX); }
+  bool used = false;
+};
+thread_local FailsWhenDestroyed fails_when_destroyed;
+
+TEST(CApiTest, AThreadsDestructorsMayMakeCalls) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto statement = [] {
+    std::thread([] {
+      fails_when_destroyed.used = true;  // constructed first, so destroyed last
+      fail(7);
+    }).join();
+    std::_Exit(thread_was_good ? 0 : 1);
+  };
+  EXPECT_EXIT(statement(), testing::ExitedWithCode(0), "^$");
+}
+
+TEST(CApiTest, HandlersOfExitMayMakeCalls) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  // Handlers registered before the first call run after what that call left to be destroyed.
+  const auto right_environment = [] {
+    std::atexit([] {
+      if (!late_calls_fail_properly(kNullX)) std::_Exit(1);
+    });
+    fail(7);
+    std::exit(0);
+  };
+  EXPECT_EXIT(right_environment(), testing::ExitedWithCode(0), "^$");
+  const auto wrong_environment = [] {
+    setenv("LIBKERNELS_FORCE", "gelu_sm70", 1);
+    std::atexit([] {
+      if (!late_calls_fail_properly(kWrongForce)) std::_Exit(1);
+    });
+    fail(7);
+    std::exit(0);
+  };
+  EXPECT_EXIT(wrong_environment(), testing::ExitedWithCode(0), "^$");
 }
 
 TEST(CApiTest, SixteenThreadsMayMakeTheFirstCall) {

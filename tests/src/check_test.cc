@@ -21,6 +21,7 @@ using test::is_unsupported;
 using test::refusal;
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostBytes = (std::int64_t{1} << 56) - 1;
 
 // No check reads memory, so an address will do.
 void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
@@ -59,18 +60,24 @@ std::vector<ViewCase> view_cases() {
       {"aligned f16", [](lk_matrix& v) { v.data = at(0x1002), v.dtype = LK_F16; }, ""},
       {"any f8", [](lk_matrix& v) { v.data = at(0x1001), v.dtype = LK_F8_E5M2; }, ""},
       {"count overflow", [](lk_matrix& v) { v.rows = v.cols = std::int64_t{1} << 32; },
-       "exceeds 64-bit addresses"},
-      {"row overflow", [](lk_matrix& v) { v.row_stride = kMax / 2; }, "exceeds 64-bit addresses"},
+       "is too large: a view has fewer than 2^56 elements"},
+      {"row overflow", [](lk_matrix& v) { v.row_stride = kMax / 2; }, "is too large"},
       {"column overflow", [](lk_matrix& v) { v.col_stride = kMax; },
        "4 x 8 elements of f32 with strides 8 and 9223372036854775807"},
       {"sum overflow", [](lk_matrix& v) { v.row_stride = kMax / 3, v.col_stride = kMax / 7; },
-       "exceeds 64-bit addresses"},
-      {"byte overflow", [](lk_matrix& v) { v.row_stride = kMax / 3 - 8; },
-       "exceeds 64-bit addresses"},
+       "is too large"},
+      {"byte overflow", [](lk_matrix& v) { v.row_stride = kMax / 3 - 8; }, "is too large"},
       {"address overflow", [](lk_matrix& v) { v.data = at(~std::uintptr_t{0} - 15); },
-       "exceeds 64-bit addresses"},
+       "is too large"},
+      {"63 bits of bytes", [](lk_matrix& v) { v.rows = 1, v.cols = (std::int64_t{1} << 61) - 1; },
+       "is too large"},
+      {"2^56 bytes", [](lk_matrix& v) { v.rows = 1, v.cols = kMostBytes / 4 + 1; },
+       "spans fewer than 2^56 bytes"},
+      {"fewer", [](lk_matrix& v) { v.rows = 1, v.cols = kMostBytes / 4; }, ""},
+      {"at the end of the addresses",
+       [](lk_matrix& v) { v.rows = 1, v.cols = 3, v.data = at(~std::uintptr_t{0} - 15); }, ""},
       {"overflow without elements", [](lk_matrix& v) { v.rows = kMax, v.cols = 0; }, ""},
-      {"large", [](lk_matrix& v) { v.rows = std::int64_t{1} << 40, v.row_stride = 1 << 20; }, ""},
+      {"large", [](lk_matrix& v) { v.rows = std::int64_t{1} << 40, v.row_stride = 1 << 13; }, ""},
       {"broadcast row", [](lk_matrix& v) { v.row_stride = 0; },
        "op: v.row_stride is 0 with 4 rows; only inputs may be broadcast", true},
       {"broadcast column", [](lk_matrix& v) { v.col_stride = 0; },
@@ -132,7 +139,10 @@ TEST(CheckTest, BytesReachFromTheFirstToTheLast) {
   EXPECT_TRUE(check_input("op", "v", &empty).empty());
   // The last address there is.
   const lk_cmatrix last{at(~std::uintptr_t{0}), LK_F8_E4M3, 1, 1, 1, 1};
-  EXPECT_TRUE(is_invalid(refusal([&] { check_input("op", "v", &last); }), "exceeds 64-bit"));
+  EXPECT_TRUE(is_invalid(refusal([&] { check_input("op", "v", &last); }), "is too large"));
+  // Broadcast, so few bytes, but more elements than a planner may be asked to count.
+  const lk_cmatrix many{at(0x1000), LK_F32, std::int64_t{1} << 28, std::int64_t{1} << 28, 0, 0};
+  EXPECT_TRUE(is_invalid(refusal([&] { check_input("op", "v", &many); }), "is too large"));
 }
 
 TEST(CheckTest, SelfOverlapAgreesWithCounting) {
@@ -263,6 +273,13 @@ TEST(CheckOptionsTest, EveryFieldIsJudgedWithAText) {
       {[](auto& o) { o.call.size = 0; }, "op: options.call.size is 0; it is the sizeof"},
       {[](auto& o) { o.call.size = 31; }, "options.call.size is 31"},
       {[](auto& o) { o.call.size = 4097; }, "options.call.size is 4097"},
+      {[](auto& o) { o.call.size = 4104; }, "options.call.size is 4104"},
+      {[](auto& o) { o.call.size = 33; },
+       "op: options.call.size is 33; it is the sizeof of the "
+       "options struct, a multiple of 8 between 32 and 4096"},
+      {[](auto& o) { o.call.size = 36; }, "options.call.size is 36"},
+      {[](auto& o) { o.call.size = 39; }, "options.call.size is 39"},
+      {[](auto& o) { o.call.size = 42; }, "options.call.size is 42"},
       {[](auto& o) { o.call.max_sms = -1; }, "op: options.call.max_sms is -1; 0 (all SMs)"},
       {[](auto& o) { o.call.pdl = 2; }, "op: options.call.pdl is 2; 0 or 1"},
       {[](auto& o) { o.call.pdl = -1; }, "op: options.call.pdl is -1; 0 or 1"},

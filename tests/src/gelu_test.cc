@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -258,8 +260,8 @@ TEST_F(GeluEnvironmentTest, ForceFailsLoudly) {
     const Call c;
     refusal([&] { emu().gelu(c()); });
     exit_with(refusal([&] { emu().gelu(c()); }),
-              "LIBKERNELS_FORCE names 'gelu_sm81', which is no kernel of this build; the kernels "
-              "are gelu_sm100, gelu_sm90, gelu_sm80");
+              "gelu: LIBKERNELS_FORCE names 'gelu_sm81', which is no kernel of this build; the "
+              "kernels are gelu_sm100, gelu_sm90, gelu_sm80");
   };
   EXPECT_EXIT(unknown(), testing::ExitedWithCode(0), "");
   const auto impossible = [] {
@@ -270,6 +272,119 @@ TEST_F(GeluEnvironmentTest, ForceFailsLoudly) {
               "gelu: gelu_sm100 (LIBKERNELS_FORCE) cannot run this call");
   };
   EXPECT_EXIT(impossible(), testing::ExitedWithCode(0), "");
+}
+
+// Is every call refused, with a text that begins with the operation? Each is made twice.
+bool every_call_is_refused(lk_status status, const std::string& text) {
+  bool good = true;
+  const auto expect = [&](const std::string& op, const test::Refusal& r) {
+    if (r.status == status && r.text.rfind(op + ": ", 0) == 0 &&
+        r.text.find(text) != std::string::npos) {
+      return;
+    }
+    std::fprintf(stderr, "status %d: %s\n", r.status, r.text.c_str());
+    good = false;
+  };
+  Call c;
+  const lk_cmatrix no_x{nullptr, LK_F32, 0, 8, 8, 1};
+  const lk_matrix no_y{nullptr, LK_F32, 0, 8, 8, 1};
+  Call pinned;
+  pinned.pin = "gelu_sm80";
+  for (int i = 0; i < 2; ++i) {
+    for (const GeluCall& call : {c(), pinned(), GeluCall{&no_x, &no_y, nullptr}}) {
+      // The emulator's own variables are of no concern to calls that ask no device.
+      if (status == LK_CUDA_ERROR && call.x == &no_x) continue;
+      expect("gelu", refusal([&] { emu().gelu(call); }));
+      expect("gelu", refusal([&] { emu().gelu_workspace(call); }));
+      expect("gelu", refusal([&] { emu().gelu_explain(call); }));
+      expect("gelu", refusal([&] { emu().gelu_resources(call); }));
+    }
+    const std::string op = status == LK_CUDA_ERROR ? "gelu" : "preload";
+    expect(op, refusal([] { emu().preload(LK_OP_ALL); }));
+    expect(op, refusal([] { emu().preload(LK_OP_GELU); }));
+  }
+  return good && c.y_untouched();
+}
+
+TEST_F(GeluEnvironmentTest, AWrongVariableFailsEveryCall) {
+  struct Case {
+    const char *variable, *value;
+    lk_status status;
+    const char* text;
+  };
+  const Case cases[] = {
+      {"LIBKERNELS_FORCE", "gelu_sm81", LK_INVALID_ARGUMENT,
+       "LIBKERNELS_FORCE names 'gelu_sm81', which is no kernel"},
+      {"LIBKERNELS_FORCE", "gelu_sm80,gelu_sm90", LK_INVALID_ARGUMENT,
+       "LIBKERNELS_FORCE names both gelu_sm80 and gelu_sm90"},
+      {"LIBKERNELS_CHECK", "yes", LK_INVALID_ARGUMENT,
+       "LIBKERNELS_CHECK is 'yes'; it is 1 (every call looks at the memory of its views) or 0, "
+       "empty or unset (none does)"},
+      {"LIBKERNELS_CHECK", "2", LK_INVALID_ARGUMENT, "LIBKERNELS_CHECK is '2'"},
+      {"LIBKERNELS_CHECK", " 1", LK_INVALID_ARGUMENT, "LIBKERNELS_CHECK is ' 1'"},
+      {"LIBKERNELS_CHECK", "on", LK_INVALID_ARGUMENT, "LIBKERNELS_CHECK is 'on'"},
+      {"LK_EMU_ULP", "wrost", LK_CUDA_ERROR,
+       "LK_EMU_ULP is 'wrost'; it is nearest (the default: correctly rounded) or worst"},
+      {"LK_EMU_SEED", "x", LK_CUDA_ERROR, "LK_EMU_SEED is 'x'; it is a number"},
+      {"LK_EMU_SEED", "7 ", LK_CUDA_ERROR, "LK_EMU_SEED is '7 '"},
+      {"LK_EMU_SEED", "-1", LK_CUDA_ERROR, "LK_EMU_SEED is '-1'"},
+      {"LK_EMU_SEED", "18446744073709551616", LK_CUDA_ERROR, "LK_EMU_SEED is '1844"},
+      {"LK_EMU_COMPLETION", "soon", LK_CUDA_ERROR,
+       "LK_EMU_COMPLETION is 'soon'; it is late (the default), eager or random"},
+      {"LK_EMU_DEVICE", "h300", LK_CUDA_ERROR,
+       "LK_EMU_DEVICE is 'h300'; it is one of emu80, emu90, emu100, a100"},
+  };
+  for (const Case& c : cases) {
+    const auto statement = [&] {
+      setenv(c.variable, c.value, 1);
+      std::_Exit(every_call_is_refused(c.status, c.text) ? 0 : 1);
+    };
+    EXPECT_EXIT(statement(), testing::ExitedWithCode(0), "") << c.variable << "=" << c.value;
+  }
+}
+
+// A launch that does not come through a Device (a test's, the bench's) asks for the settings.
+TEST_F(GeluEnvironmentTest, AWrongVariableOfTheEmulatorFailsItsSettings) {
+  const auto statement = [] {
+    setenv("LK_EMU_ULP", "1", 1);
+    for (int i = 0; i < 2; ++i) {
+      try {
+        emulator::settings();
+        std::_Exit(1);
+      } catch (const std::invalid_argument& e) {
+        if (std::string(e.what()).rfind("LK_EMU_ULP is '1'; ", 0) != 0) std::_Exit(1);
+      }
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(statement(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(GeluEnvironmentTest, EmptyAndDefaultValuesAreAccepted) {
+  const auto empty = [] {
+    for (const char* name : {"LIBKERNELS_FORCE", "LIBKERNELS_CHECK", "LK_EMU_ULP", "LK_EMU_SEED",
+                             "LK_EMU_COMPLETION", "LK_EMU_DEVICE"}) {
+      setenv(name, "", 1);
+    }
+    const Call c;
+    exit_with(refusal([&] { emu().gelu(c()); }), "");
+  };
+  EXPECT_EXIT(empty(), testing::ExitedWithCode(0), "");
+  const auto set = [] {
+    setenv("LIBKERNELS_CHECK", "0", 1);
+    setenv("LK_EMU_ULP", "worst", 1);
+    setenv("LK_EMU_SEED", "0xffffffffffffffff", 1);
+    setenv("LK_EMU_COMPLETION", "random", 1);
+    setenv("LK_EMU_DEVICE", "h200", 1);
+    const emulator::Settings& s = emulator::settings();
+    if (!s.worst_ulp || s.seed != ~std::uint64_t{0} ||
+        s.completion != emulator::Completion::random) {
+      std::_Exit(1);
+    }
+    const Call c;
+    exit_with(refusal([&] { emu().gelu(c()); }), "");
+  };
+  EXPECT_EXIT(set(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(GeluEnvironmentTest, CheckLooksAtTheMemory) {

@@ -1,9 +1,11 @@
 """README.md tells the truth: its code is the compiled one, its figures are generated, and the
 paths it names exist."""
 
+import json
 import os
 import re
 import sys
+import tempfile
 import textwrap
 import unittest
 
@@ -80,6 +82,30 @@ class Figures(unittest.TestCase):
         for readme in ("", update_readme.BEGIN, update_readme.END + update_readme.BEGIN):
             with self.assertRaises(ValueError):
                 update_readme.with_figures(readme, "new")
+
+
+class Files(unittest.TestCase):
+
+    def load(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(text)
+            file.flush()
+            return update_readme.load(file.name)
+
+    def test_measured_records_are_taken(self):
+        self.assertEqual(self.load(json.dumps(RESULTS)), RESULTS)
+
+    def test_what_gives_no_table_is_refused_in_one_line(self):
+        counted = {**RESULTS, "records": RESULTS["records"][3:]}
+        headless = {**RESULTS, "records": [{**RESULTS["records"][0], "us": {}}]}
+        for text in ("", "{", "[]", "{}", '{"schema": 1}', "\x00", json.dumps({**RESULTS, "schema": 2}),
+                     json.dumps({**RESULTS, "records": []}), json.dumps({**RESULTS, "records": [1]}),
+                     json.dumps({**RESULTS, "context": []}), json.dumps(counted),
+                     json.dumps({**RESULTS, "context": {"mode": "counted"}}), json.dumps(headless)):
+            with self.subTest(text[:60]):
+                with self.assertRaises(ValueError) as caught:
+                    self.load(text)
+                self.assertNotIn("\n", str(caught.exception))
 
 
 class Paths(unittest.TestCase):

@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::size_t kTextBytes = 2048;
 
-std::string& last_text() {
-  thread_local std::string text;
-  return text;
-}
+// Nothing to destroy: a launch may come from the destructor of another thread_local. Longer texts
+// are cut.
+constexpr std::size_t kLastBytes = 16 * 1024;
+constinit thread_local char last[kLastBytes] = {};
 
 }  // namespace
 
-std::string last_fault() { return last_text(); }
-void set_last_fault(std::string text) { last_text() = std::move(text); }
+std::string last_fault() { return last; }
+void set_last_fault(std::string text) { last[text.copy(last, kLastBytes - 1)] = '\0'; }
 
 void fail(cudaError_t error, const void* pc, const char* format, ...) {
   Thread* t = current_thread;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 
 #include "kernels/ptx/emu/state.h"
 
@@ -427,6 +428,12 @@ cudaError_t run(const LaunchRequest& request) {
   if (current_thread) return cudaErrorNotSupported;  // a kernel that launches
   const std::lock_guard lock(mutex);
   set_last_fault("");
+  try {
+    settings();
+  } catch (const std::invalid_argument& wrong_variable) {
+    set_last_fault(wrong_variable.what());
+    return cudaErrorInvalidValue;
+  }
   const cudaError_t error = check_shape(request, current_profile());
   if (error != cudaSuccess) {
     set_last_fault("the emulated device " + std::string(current_profile().name) +

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,22 @@ namespace libkernels::test {
 namespace {
 
 Device& emulated() { return emu_backend().device(); }
+
+// A child of this style is this program, started again.
+TEST(Main, TheUsersEnvironmentIsForgotten) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const char* const names[] = {"LIBKERNELS_FORCE", "LIBKERNELS_CHECK", "LK_EMU_DEVICE"};
+  if (!testing::internal::InDeathTestChild()) {
+    for (const char* name : names) setenv(name, "nonsense", 1);
+  }
+  const auto statement = [&] {
+    int set = 0;
+    for (const char* name : names) set += std::getenv(name) != nullptr;
+    std::_Exit(set);
+  };
+  EXPECT_EXIT(statement(), testing::ExitedWithCode(0), "");
+  for (const char* name : names) unsetenv(name);
+}
 
 TEST(Compare, BitsEqualSeesOneBitAndOneNaN) {
   const std::vector<std::uint32_t> a{1, 2, 3};
