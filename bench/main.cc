@@ -16,7 +16,6 @@ namespace {
 
 constexpr int kUsageError = 2;
 constexpr int kFailure = 1;
-constexpr int kInterrupted = 130;  // as shells say it
 
 // Google Benchmark's own output, when nobody asked for it.
 class SilentReporter : public benchmark::BenchmarkReporter {
@@ -94,7 +93,7 @@ int report_and_judge(const Flags& flags, const Report& report) {
   int failed = 0;
   for (const Record& record : report.records) failed += record.failed;
   if (failed > 0) fmt::print(stderr, "lkbench: {} records failed; see the last column\n", failed);
-  if (interrupted()) return kInterrupted;
+  if (interrupted()) return kInterruptedExit;
   return failed > 0 ? kFailure : 0;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,8 +17,18 @@ namespace libkernels::bench {
 namespace {
 
 volatile sig_atomic_t g_interrupted = 0;
+volatile sig_atomic_t g_second = 0;  // of the clock, when it came
 
+// The second one ends the process, unless it comes with the first: timeout(1) and some shells send
+// a signal to the process and to its group.
 void note_interrupt(int) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (g_interrupted != 0) {
+    if (now.tv_sec > g_second + 1) _exit(kInterruptedExit);
+    return;
+  }
+  g_second = sig_atomic_t(now.tv_sec);
   g_interrupted = 1;
   constexpr char kText[] =
       "\nlkbench: interrupted; what there is follows after this row (again: stop at once)\n";
@@ -48,7 +59,7 @@ void prepare_process() {
   if (before.sa_handler == SIG_IGN) return;
   struct sigaction action = {};
   action.sa_handler = note_interrupt;
-  action.sa_flags = SA_RESTART | int(SA_RESETHAND);
+  action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
 }
 

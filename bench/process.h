@@ -5,9 +5,12 @@
 
 namespace libkernels::bench {
 
-// From here on the first SIGINT only makes interrupted() true; the second one ends the process. One
-// that the caller ignores (nohup) stays ignored. A pipe that nobody reads becomes an error of the
-// write. Throws runtime_error if standard output is closed.
+// Exit status after SIGINT, as shells say it.
+inline constexpr int kInterruptedExit = 130;
+
+// From here on the first SIGINT only makes interrupted() true; one that comes some seconds later
+// ends the process. One that the caller ignores (nohup) stays ignored. A pipe that nobody reads
+// becomes an error of the write. Throws runtime_error if standard output is closed.
 void prepare_process();
 
 // Whether to stop after the row that runs.
