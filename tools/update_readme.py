@@ -22,7 +22,7 @@ END = "<!-- end of figures -->"
 
 # The rows of the file that the README shows; all others stay in the file.
 SIZES = [2**16, 2**20, 2**24, 2**28, 2**30]
-TYPES = ["f32", "bf16"]
+TYPES = ["f32", "f16", "bf16"]
 ABSENT = "No figures yet: `bench/results/h200.json` does not exist."
 
 
@@ -47,12 +47,12 @@ def row(record):
         number(record.get("ceiling_fraction"), ".3f"),
         number(record.get("speedup_unfused"), ".1f"),
         number(record.get("speedup_naive"), ".1f"),
-        number(record.get("error_ulp"), ".2f"),
+        number(record.get("error_fraction_of_bound"), ".2f"),
     ]
 
 
 HEAD = ["elements", "types", "form", "kernel", "us", "GB/s", "of the ceiling", "x unfused",
-        "x naive", "error, ulp"]
+        "x naive", "error / bound"]
 
 
 def shown(record):
@@ -89,7 +89,8 @@ def fault_of(record):
             return f'no "{key}"'
     if not isinstance(record["us"], dict) or not is_number(record["us"].get("median")):
         return 'no number "us"."median"'
-    for key in ("gb_per_s", "ceiling_fraction", "speedup_unfused", "speedup_naive", "error_ulp"):
+    for key in ("gb_per_s", "ceiling_fraction", "speedup_unfused", "speedup_naive",
+                "error_fraction_of_bound"):
         if record.get(key) is not None and not is_number(record[key]):
             return f'"{key}" is no number'
     return None
