@@ -175,7 +175,11 @@ class Sentinels {
       }
     }
   }
-  // Leaked: a destroyed heap shall not be touched once more.
+  Sentinels(const Sentinels&) = delete;
+  Sentinels& operator=(const Sentinels&) = delete;
+  ~Sentinels() {
+    for (const Block& b : blocks_) std::free(b.data);
+  }
   bool whole() const {
     return std::all_of(blocks_.begin(), blocks_.end(), [](const Block& b) {
       return std::all_of(b.data, b.data + b.size, [](unsigned char c) { return c == 0x5a; });
