@@ -8,8 +8,8 @@
 //             of the output: the aligned 16 (or 32) bytes at which a wide store is legal, of which
 //             the first and the last may be partly valid. The input is loaded wide too: directly
 //             where it has the phase of the output, else by realigning two neighbouring vectors.
-//   rows      The same for rows with a pitch: finding its row costs a thread some thirty
-//             instructions more.
+//   rows      The same for rows with a pitch: finding its row costs a thread some forty
+//             instructions more (sm_90).
 //   strided   Anything else: one element a thread, in square tiles, so that a transposed input
 //             still uses whole sectors through L1.
 #pragma once

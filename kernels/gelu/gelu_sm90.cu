@@ -9,9 +9,10 @@
 // Floor     rows * cols * (size of x + size of y) bytes, moved exactly where x is in phase with y.
 //
 // What Hopper adds: in a chain of small kernels the next grid may be launched while this one runs,
-// so that its launch latency is hidden (option pdl). Everything this kernel reads or overwrites may
-// still belong to the previous grid, so it waits before its first access. Bulk copies do not help:
-// rings of them reach 3.9 TB/s in a plain copy where this shape reaches 4.3 (H200, 2026-11-29).
+// to hide its launch latency (option pdl; what that gains is not measured yet). Everything this
+// kernel reads or overwrites may still belong to the previous grid, so it waits before its first
+// access. Bulk copies do not help: rings of them reach 3.9 TB/s in a plain copy where this shape
+// reaches 4.3 (H200, 2026-11-29).
 #include "kernels/gelu/gelu_launch.h"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {

@@ -10,7 +10,7 @@ namespace libkernels::inline LK_BACKEND::ptx {
 LK_DEVICE float ex2_approx_f32(float x);
 
 // ex2.approx.ftz.f32 d, x;    the same, subnormal arguments and results become 0  sm_20, thread
-// One instruction where the form above takes four.
+// One instruction where the form above takes four (sm_90).
 LK_DEVICE float ex2_approx_ftz_f32(float x);
 
 // lg2.approx.f32 d, x;        log2 x, 2^-22 absolute on (0.5, 2), else relative   sm_20, thread

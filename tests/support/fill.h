@@ -41,14 +41,6 @@ inline std::vector<std::uint32_t> normal_bits(std::size_t n, DType type, std::ui
   for (std::size_t i = 0; i < n; ++i) bits[i] = encode(random_normal(seed, i), type);
   return bits;
 }
-inline std::vector<std::uint32_t> uniform_bits(std::size_t n, DType type, std::uint64_t seed,
-                                               double low, double high) {
-  std::vector<std::uint32_t> bits(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    bits[i] = encode(low + (high - low) * random_unit(seed, i), type);
-  }
-  return bits;
-}
 
 // Every pattern of a 16-bit type once: index = bits.
 inline std::vector<std::uint32_t> all_16bit_patterns() {
