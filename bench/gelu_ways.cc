@@ -29,13 +29,13 @@ struct LibraryCall {
 };
 
 GeluWay fused_way(const Backend& backend, const GeluRow& row, const void* x, void* y) {
-  const CallResources resources = backend.gelu_resources(LibraryCall(row, x, y).get(nullptr));
+  const CallResources resources = backend.gelu.resources(LibraryCall(row, x, y).get(nullptr));
   return {.role = "fused",
           .kernel = resources.kernel,
           .launches = 1,
           .resources = resources,
           .call = [&backend, row](const void* x, void* y, cudaStream_t stream) {
-            backend.gelu(LibraryCall(row, x, y).get(stream));
+            backend.gelu.run(LibraryCall(row, x, y).get(stream));
           }};
 }
 

@@ -1,11 +1,26 @@
 // The backend of this build as an object.
 #include "src/backend.h"
 
+#include "include/libkernels/error.h"
 #include "src/dispatch.h"
 #include "src/gelu.h"
 #include "src/registry.h"
 
 namespace libkernels {
+namespace {
+
+// An operation that the C ABI reserves and that has no kernels yet.
+[[noreturn]] void refuse_absent() {
+  throw unsupported("this version of libkernels has no kernels for the operation");
+}
+template <class Call>
+constexpr Functions<Call> absent() {
+  return {[](const Call&) { refuse_absent(); }, [](const Call&) -> std::size_t { refuse_absent(); },
+          [](const Call&) -> std::string { refuse_absent(); },
+          [](const Call&) -> CallResources { refuse_absent(); }};
+}
+
+}  // namespace
 
 #if defined(LK_EMULATE)
 const Backend& emu_backend() {
@@ -17,10 +32,10 @@ const Backend& cuda_backend() {
       .device = &device,
       .kernels = &kernels,
       .preload = &preload,
-      .gelu = &op::gelu::run,
-      .gelu_workspace = &op::gelu::workspace,
-      .gelu_explain = &op::gelu::explain,
-      .gelu_resources = &op::gelu::resources,
+      .gelu = {&op::gelu::run, &op::gelu::workspace, &op::gelu::explain, &op::gelu::resources},
+      .softmax = absent<SoftmaxCall>(),
+      .row_sum = absent<RowSumCall>(),
+      .matmul = absent<MatmulCall>(),
   };
   return backend;
 }

@@ -22,12 +22,48 @@ struct CallResources {
   std::size_t local_bytes;
 };
 
+// An operation's call. `options` may be null: defaults. `pin` names the kernel that must run; null:
+// walk the table.
 struct GeluCall {
   const lk_cmatrix* x;
   const lk_matrix* y;
-  const lk_gelu_options* options;  // null: defaults
+  const lk_gelu_options* options;
   cudaStream_t stream = nullptr;
-  const char* pin = nullptr;  // name of the kernel that must run; null: walk the table
+  const char* pin = nullptr;
+};
+
+struct SoftmaxCall {
+  const lk_cmatrix* x;
+  const lk_matrix* y;
+  const lk_softmax_options* options;
+  cudaStream_t stream = nullptr;
+  const char* pin = nullptr;
+};
+
+struct RowSumCall {
+  const lk_cmatrix* x;
+  const lk_matrix* y;
+  const lk_row_sum_options* options;
+  cudaStream_t stream = nullptr;
+  const char* pin = nullptr;
+};
+
+struct MatmulCall {
+  const lk_cmatrix* a;
+  const lk_cmatrix* b;
+  const lk_matrix* c;
+  const lk_matmul_options* options;
+  cudaStream_t stream = nullptr;
+  const char* pin = nullptr;
+};
+
+// The functions of one operation.
+template <class Call>
+struct Functions {
+  void (*run)(const Call& call);
+  std::size_t (*workspace)(const Call& call);
+  std::string (*explain)(const Call& call);
+  CallResources (*resources)(const Call& call);
 };
 
 // Every member throws exceptions of include/libkernels/error.h and nothing else (but bad_alloc).
@@ -37,10 +73,10 @@ struct Backend {
   std::span<const lk_kernel_info> (*kernels)();
   void (*preload)(lk_op op);
 
-  void (*gelu)(const GeluCall& call);
-  std::size_t (*gelu_workspace)(const GeluCall& call);
-  std::string (*gelu_explain)(const GeluCall& call);
-  CallResources (*gelu_resources)(const GeluCall& call);
+  Functions<GeluCall> gelu;
+  Functions<SoftmaxCall> softmax;
+  Functions<RowSumCall> row_sum;
+  Functions<MatmulCall> matmul;
 };
 
 // Each defined where its backend is linked.

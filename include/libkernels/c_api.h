@@ -151,6 +151,78 @@ LK_API lk_status lk_gelu_explain(const lk_cmatrix* x, const lk_matrix* y,
                                  const lk_gelu_options* options, char* buffer, size_t capacity,
                                  size_t* length);
 
+/* y[r, c] = softmax of row r of scale * x; see softmax.h. */
+
+typedef int32_t lk_neg_inf_row; /* what a row of only -inf becomes */
+enum { LK_NEG_INF_ROW_NAN = 0, LK_NEG_INF_ROW_ZERO = 1 /* with log: -inf */ };
+
+typedef struct lk_softmax_options {
+  lk_call_options call;
+  float scale;       /* finite; read if has_scale is 1, else 0 here and 1 in the formula */
+  int32_t has_scale; /* 0 or 1 */
+  int32_t log;       /* 1: the logarithm of the softmax */
+  lk_neg_inf_row neg_inf_row;
+} lk_softmax_options;
+
+LK_API lk_status lk_softmax(const lk_cmatrix* x, const lk_matrix* y,
+                            const lk_softmax_options* options, cudaStream_t stream);
+LK_API lk_status lk_softmax_workspace_size(const lk_cmatrix* x, const lk_matrix* y,
+                                           const lk_softmax_options* options, size_t* bytes);
+LK_API lk_status lk_softmax_explain(const lk_cmatrix* x, const lk_matrix* y,
+                                    const lk_softmax_options* options, char* buffer,
+                                    size_t capacity, size_t* length);
+
+/* y[r, 0] = sum over c of x[r, c]; y has one column; see row_sum.h. */
+
+typedef struct lk_row_sum_options {
+  lk_call_options call;
+} lk_row_sum_options;
+
+LK_API lk_status lk_row_sum(const lk_cmatrix* x, const lk_matrix* y,
+                            const lk_row_sum_options* options, cudaStream_t stream);
+LK_API lk_status lk_row_sum_workspace_size(const lk_cmatrix* x, const lk_matrix* y,
+                                           const lk_row_sum_options* options, size_t* bytes);
+LK_API lk_status lk_row_sum_explain(const lk_cmatrix* x, const lk_matrix* y,
+                                    const lk_row_sum_options* options, char* buffer,
+                                    size_t capacity, size_t* length);
+
+/* c = act(alpha scale_a scale_b (a b) + beta c_in + bias); see matmul.h. */
+
+typedef int32_t lk_activation;
+enum { LK_ACT_NONE = 0, LK_ACT_RELU = 1, LK_ACT_GELU_TANH = 2, LK_ACT_GELU_ERF = 3 };
+
+typedef int32_t lk_math; /* how fp32 inputs are multiplied; others ignore it */
+enum { LK_MATH_FP32 = 0, LK_MATH_TF32 = 1, LK_MATH_TF32X3 = 2 };
+
+typedef struct lk_matmul_options {
+  lk_call_options call;
+  float alpha;       /* read if has_alpha is 1, else 0 here and 1 in the formula */
+  int32_t has_alpha; /* 0 or 1 */
+  float beta;        /* 0: c_in is never read */
+  lk_activation activation;
+  lk_math math;
+  lk_dtype bias_dtype;  /* LK_F32 or the type of c; 0 if bias is null */
+  const void* bias;     /* device: one value per column of c, adjacent; null: none */
+  const float* scale_a; /* device: one value; null: 1 */
+  const float* scale_b;
+  const lk_cmatrix* c_in; /* host: a view of c's shape and type; null: c itself */
+  int64_t has_batch;      /* 0: one product, the fields below are 0. 1: batch_count products */
+  int64_t batch_count;    /* 0: nothing happens */
+  int64_t a_batch_stride; /* elements between the products' operands; 0 (the same) for inputs */
+  int64_t b_batch_stride;
+  int64_t c_batch_stride;
+  int64_t c_in_batch_stride; /* if c_in is null: that of c, and 0 here */
+} lk_matmul_options;
+
+LK_API lk_status lk_matmul(const lk_cmatrix* a, const lk_cmatrix* b, const lk_matrix* c,
+                           const lk_matmul_options* options, cudaStream_t stream);
+LK_API lk_status lk_matmul_workspace_size(const lk_cmatrix* a, const lk_cmatrix* b,
+                                          const lk_matrix* c, const lk_matmul_options* options,
+                                          size_t* bytes);
+LK_API lk_status lk_matmul_explain(const lk_cmatrix* a, const lk_cmatrix* b, const lk_matrix* c,
+                                   const lk_matmul_options* options, char* buffer, size_t capacity,
+                                   size_t* length);
+
 /* ---- Registry, version, loading ----------------------------------------------------------- */
 
 typedef struct lk_kernel_info {

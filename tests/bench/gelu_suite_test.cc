@@ -84,8 +84,8 @@ FakeDevice& fake_device() {
 Backend timed_backend() {
   Backend backend = emu_backend();
   backend.device = []() -> Device& { return fake_device(); };
-  backend.gelu = [](const GeluCall& call) {
-    emu_backend().gelu(call);
+  backend.gelu.run = [](const GeluCall& call) {
+    emu_backend().gelu.run(call);
     fake_device().work(1e-3);
   };
   return backend;
@@ -122,7 +122,7 @@ TEST(TimedGelu, VerifiesThenTimesAllContestants) {
 
 TEST(TimedGelu, AWrongKernelIsNotTimed) {
   Backend backend = timed_backend();
-  backend.gelu = [](const GeluCall&) {};  // leaves the output as it was: poisoned
+  backend.gelu.run = [](const GeluCall&) {};  // leaves the output as it was: poisoned
   const auto records = time(backend, {.types = kF32, .form = GeluForm::erf, .n = 1000});
   ASSERT_FALSE(records.empty());
   EXPECT_EQ(records[0].role, "fused");

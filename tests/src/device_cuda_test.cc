@@ -42,13 +42,13 @@ TEST(CudaDeviceTest, WithoutAGpuTheCountIsZeroAndCallsSaySo) {
   const lk_cmatrix x{reinterpret_cast<void*>(0x1000), LK_F32, 1, 1, 1, 1};
   const lk_matrix y{reinterpret_cast<void*>(0x2000), LK_F32, 1, 1, 1, 1};
   EXPECT_TRUE(is_cuda_error(refusal([&] {
-                              cuda().gelu({&x, &y, nullptr});
+                              cuda().gelu.run({&x, &y, nullptr});
                             }),
                             "gelu: asking for the current device failed: cudaError"));
   EXPECT_EQ(cudaPeekAtLastError(), before);
   const lk_cmatrix none{nullptr, LK_F32, 0, 1, 1, 1};
   const lk_matrix nowhere{nullptr, LK_F32, 0, 1, 1, 1};
-  EXPECT_TRUE(is_accepted(refusal([&] { cuda().gelu({&none, &nowhere, nullptr}); })));
+  EXPECT_TRUE(is_accepted(refusal([&] { cuda().gelu.run({&none, &nowhere, nullptr}); })));
 }
 
 class CudaGpuTest : public testing::Test {
@@ -85,7 +85,7 @@ TEST_F(CudaGpuTest, AStaleErrorOfTheCallersIsNeitherReportedNorCleared) {
   ASSERT_NE(cudaSetDevice(-1), cudaSuccess);
   const cudaError_t stale = cudaPeekAtLastError();
   ASSERT_NE(stale, cudaSuccess);
-  EXPECT_TRUE(is_accepted(refusal([&] { cuda().gelu(c()); })));
+  EXPECT_TRUE(is_accepted(refusal([&] { cuda().gelu.run(c()); })));
   EXPECT_EQ(cudaGetLastError(), stale);
 }
 
@@ -98,7 +98,7 @@ TEST_F(CudaGpuTest, TheVeryFirstCallCanBeCaptured) {
     cudaStream_t stream = nullptr;
     cudaGraphExec_t graph = nullptr;
     bool ok = d.stream_create(&stream) == cudaSuccess && d.capture_begin(stream) == cudaSuccess;
-    ok = ok && refusal([&] { cuda().gelu(c(stream)); }).status == LK_SUCCESS;
+    ok = ok && refusal([&] { cuda().gelu.run(c(stream)); }).status == LK_SUCCESS;
     ok = ok && d.capture_end(stream, &graph) == cudaSuccess;
     ok = ok && d.graph_launch(graph, stream) == cudaSuccess;
     ok = ok && d.stream_synchronize(stream) == cudaSuccess;
@@ -114,9 +114,9 @@ TEST_F(CudaGpuTest, AStickyErrorWasThereBefore) {
   const auto statement = [] {
     const lk_cmatrix x{reinterpret_cast<void*>(0x1000), LK_F32, 4, 8, 8, 1};
     const lk_matrix y{reinterpret_cast<void*>(0x2000), LK_F32, 4, 8, 8, 1};
-    cuda().gelu({&x, &y, nullptr});  // faults on the device
+    cuda().gelu.run({&x, &y, nullptr});  // faults on the device
     static_cast<void>(cuda().device().stream_synchronize(nullptr));
-    const auto r = refusal([&] { cuda().gelu({&x, &y, nullptr}); });
+    const auto r = refusal([&] { cuda().gelu.run({&x, &y, nullptr}); });
     const bool ok = r.status == LK_CUDA_ERROR &&
                     r.text.find("an error was there before this call") != std::string::npos &&
                     r.text.find("cudaErrorIllegalAddress") != std::string::npos;
@@ -130,10 +130,10 @@ TEST_F(CudaGpuTest, CheckLooksAtTheMemory) {
   const auto beyond = [] {
     setenv("LIBKERNELS_CHECK", "1", 1);
     Call c;
-    if (refusal([&] { cuda().gelu(c()); }).status != LK_SUCCESS) std::_Exit(2);
+    if (refusal([&] { cuda().gelu.run(c()); }).status != LK_SUCCESS) std::_Exit(2);
     c.x.row_stride = c.y.row_stride = 1 << 24;
     c.x.data = c.y.data;  // in place: apart they might overlap
-    const auto r = refusal([&] { cuda().gelu(c()); });
+    const auto r = refusal([&] { cuda().gelu.run(c()); });
     if (r.text.find("but its allocation ends after") == std::string::npos) {
       std::fprintf(stderr, "status %d: %s\n", r.status, r.text.c_str());
       std::_Exit(1);

@@ -111,11 +111,11 @@ TEST(ExtremeViewsTest, BeyondAllAddressesTheyAreRefused) {
       const lk_cmatrix x{reinterpret_cast<void*>(4096), LK_F32, 1, cols, cols, 1};
       const lk_matrix y{reinterpret_cast<void*>(4096), LK_F32, 1, cols, cols, 1};
       EXPECT_TRUE(is_invalid(refusal([&] {
-                               emu_backend().gelu({&x, &y, nullptr});
+                               emu_backend().gelu.run({&x, &y, nullptr});
                              }),
                              "is too large: a view has fewer than 2^56 elements"));
       EXPECT_TRUE(is_invalid(refusal([&] {
-                               emu_backend().gelu_explain({&x, &y, nullptr});
+                               emu_backend().gelu.explain({&x, &y, nullptr});
                              }),
                              "spans fewer than 2^56 bytes"));
     }

@@ -66,7 +66,7 @@ TEST(GeluHostTest, EveryMixOfTypesIsOfferedOrRefusedByName) {
       c.x.dtype = in;
       c.y.dtype = out;
       const std::string x = name(DType{in}), y = name(DType{out});
-      const auto r = refusal([&] { emu().gelu(c()); });
+      const auto r = refusal([&] { emu().gelu.run(c()); });
       if (std::find(std::begin(offered), std::end(offered), x + " " + y) != std::end(offered)) {
         EXPECT_TRUE(is_accepted(r)) << x << " -> " << y;
       } else {
@@ -99,21 +99,21 @@ TEST(GeluHostTest, RefusalsNameTheArgumentAndTouchNothing) {
   for (const Case& k : cases) {
     Call c;
     k.change(c);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu_workspace(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu_explain(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu_resources(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.run(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.workspace(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.explain(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.resources(c()); }), k.text));
     EXPECT_TRUE(c.y_untouched()) << k.text;
   }
   Call c;
   c.options.reserved = 1;
-  EXPECT_TRUE(is_unsupported(refusal([&] { emu().gelu(c()); }), "gelu: options.reserved is 1"));
+  EXPECT_TRUE(is_unsupported(refusal([&] { emu().gelu.run(c()); }), "gelu: options.reserved is 1"));
   EXPECT_TRUE(is_invalid(refusal([&] {
-                           emu().gelu({nullptr, &c.y, nullptr});
+                           emu().gelu.run({nullptr, &c.y, nullptr});
                          }),
                          "gelu: x is null"));
   EXPECT_TRUE(is_invalid(refusal([&] {
-                           emu().gelu({&c.x, nullptr, nullptr});
+                           emu().gelu.run({&c.x, nullptr, nullptr});
                          }),
                          "gelu: y is null"));
 }
@@ -124,10 +124,10 @@ TEST(GeluHostTest, NothingIsLaunchedWithoutElements) {
     const lk_cmatrix x{nullptr, LK_F16, rows, cols, cols, 1};
     const lk_matrix y{nullptr, LK_F32, rows, cols, cols, 1};
     const GeluCall call{&x, &y, nullptr};
-    EXPECT_TRUE(is_accepted(refusal([&] { emu().gelu(call); })));
-    EXPECT_EQ(emu().gelu_workspace(call), 0u);
-    EXPECT_NE(emu().gelu_explain(call).find("no elements: nothing is launched"), std::string::npos);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu_resources(call); }), "without elements"));
+    EXPECT_TRUE(is_accepted(refusal([&] { emu().gelu.run(call); })));
+    EXPECT_EQ(emu().gelu.workspace(call), 0u);
+    EXPECT_NE(emu().gelu.explain(call).find("no elements: nothing is launched"), std::string::npos);
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.resources(call); }), "without elements"));
   }
 }
 
@@ -135,10 +135,10 @@ TEST(GeluHostTest, RunsAndDefaultsToTanh) {
   for (const char* device : {"emu80", "emu90", "emu100"}) {
     const ProfileScope profile(device);
     Call c;
-    emu().gelu({&c.x, &c.y, nullptr});
+    emu().gelu.run({&c.x, &c.y, nullptr});
     for (float v : c.result()) EXPECT_NEAR(v, 0.841192f, 1e-6) << device;
     c.options.form = LK_GELU_ERF;
-    emu().gelu(c());
+    emu().gelu.run(c());
     for (float v : c.result()) EXPECT_NEAR(v, 0.841345f, 1e-6) << device;
   }
 }
@@ -148,7 +148,7 @@ TEST(GeluHostTest, RunsInPlace) {
   Call c;
   c.x.data = c.y.data;
   c.y_memory.copy_in(std::vector<float>(32, 1.0f).data(), Call::kBytes);
-  emu().gelu(c());
+  emu().gelu.run(c());
   for (float v : c.result()) EXPECT_NEAR(v, 0.841192f, 1e-6);
 }
 
@@ -157,11 +157,11 @@ TEST(GeluHostTest, IgnoredStridesReachTheKernelAsDenseOnes) {
   Call c;
   c.x = {c.x.data, LK_F32, 1, 32, -77, 1};
   c.y = {c.y.data, LK_F32, 1, 32, 0, 1};
-  emu().gelu(c());
+  emu().gelu.run(c());
   for (float v : c.result()) EXPECT_NEAR(v, 0.841192f, 1e-6);
   c.x = {c.x.data, LK_F32, 32, 1, 1, -5};
   c.y = {c.y.data, LK_F32, 32, 1, 1, 0};
-  EXPECT_TRUE(is_accepted(refusal([&] { emu().gelu(c()); })));
+  EXPECT_TRUE(is_accepted(refusal([&] { emu().gelu.run(c()); })));
 }
 
 TEST(GeluHostTest, EachDeviceTakesItsKernel) {
@@ -173,14 +173,14 @@ TEST(GeluHostTest, EachDeviceTakesItsKernel) {
   for (const auto& [device, kernel] : expected) {
     const ProfileScope profile(device);
     Call c;
-    EXPECT_STREQ(emu().gelu_resources(c()).kernel, kernel) << device;
+    EXPECT_STREQ(emu().gelu.resources(c()).kernel, kernel) << device;
     c.pin = "gelu_sm80";
-    EXPECT_STREQ(emu().gelu_resources(c()).kernel, "gelu_sm80") << device;
+    EXPECT_STREQ(emu().gelu.resources(c()).kernel, "gelu_sm80") << device;
   }
   const ProfileScope profile("a100");
   Call c;
   c.pin = "gelu_sm100";
-  EXPECT_TRUE(is_unsupported(refusal([&] { emu().gelu(c()); }),
+  EXPECT_TRUE(is_unsupported(refusal([&] { emu().gelu.run(c()); }),
                              "gelu: gelu_sm100 (the caller's pin) cannot run this call"));
   EXPECT_TRUE(c.y_untouched());
 }
@@ -192,7 +192,7 @@ TEST(GeluHostTest, ADeviceBelow80IsUnsupported) {
   turing.cc_minor = 5;
   emulator::set_current_profile(turing);
   Call c;
-  const auto r = refusal([&] { emu().gelu(c()); });
+  const auto r = refusal([&] { emu().gelu.run(c()); });
   emulator::set_current_profile(before);
   EXPECT_TRUE(is_unsupported(r, "compute capability 7.5"));
   EXPECT_TRUE(is_unsupported(r, "gelu_sm80: skipped: sm80 kernels do not run on"));
@@ -204,7 +204,7 @@ TEST(GeluHostTest, AnEmulatedFaultIsToldWithItsText) {
   Call c;
   static float host[32];
   c.y.data = host;
-  const auto r = refusal([&] { emu().gelu(c()); });
+  const auto r = refusal([&] { emu().gelu.run(c()); });
   EXPECT_TRUE(is_cuda_error(r, "gelu: launching gelu_sm80 failed: cudaError"));
   EXPECT_TRUE(is_cuda_error(r, emulator::last_fault()));
   EXPECT_NE(emulator::last_fault(), "");
@@ -215,7 +215,7 @@ TEST(GeluHostTest, ExplainsProblemDeviceWalkPlanAndScratch) {
   Call c;
   c.options.call.max_sms = 10;
   c.options.form = LK_GELU_ERF;
-  const std::string text = emu().gelu_explain(c());
+  const std::string text = emu().gelu.explain(c());
   for (const char* part :
        {"gelu, erf form\nx: f32, 4 x 8, strides 8 and 1\ny: f32, 4 x 8, strides 8 and 1\ndevice: ",
         "compute capability 9.0, 10 of 132 SMs\nkernels, best first:\n",
@@ -244,11 +244,11 @@ TEST_F(GeluEnvironmentTest, ForcePinsARow) {
     setenv("LIBKERNELS_FORCE", "gelu_sm80", 1);
     const ProfileScope profile("h200");
     const Call c;
-    const bool forced = std::string(emu().gelu_resources(c()).kernel) == "gelu_sm80";
+    const bool forced = std::string(emu().gelu.resources(c()).kernel) == "gelu_sm80";
     setenv("LIBKERNELS_FORCE", "gelu_sm90", 1);  // too late
-    const bool once = std::string(emu().gelu_resources(c()).kernel) == "gelu_sm80";
+    const bool once = std::string(emu().gelu.resources(c()).kernel) == "gelu_sm80";
     const bool told =
-        emu().gelu_explain(c()).find("chosen: named by LIBKERNELS_FORCE") != std::string::npos;
+        emu().gelu.explain(c()).find("chosen: named by LIBKERNELS_FORCE") != std::string::npos;
     std::_Exit(forced && once && told ? 0 : 1);
   };
   EXPECT_EXIT(statement(), testing::ExitedWithCode(0), "");
@@ -258,8 +258,8 @@ TEST_F(GeluEnvironmentTest, ForceFailsLoudly) {
   const auto unknown = [] {
     setenv("LIBKERNELS_FORCE", "gelu_sm81", 1);
     const Call c;
-    refusal([&] { emu().gelu(c()); });
-    exit_with(refusal([&] { emu().gelu(c()); }),
+    refusal([&] { emu().gelu.run(c()); });
+    exit_with(refusal([&] { emu().gelu.run(c()); }),
               "gelu: LIBKERNELS_FORCE names 'gelu_sm81', which is no kernel of this build; the "
               "kernels are gelu_sm100, gelu_sm90, gelu_sm80");
   };
@@ -268,7 +268,7 @@ TEST_F(GeluEnvironmentTest, ForceFailsLoudly) {
     setenv("LIBKERNELS_FORCE", "gelu_sm100", 1);
     const ProfileScope profile("h200");
     const Call c;
-    exit_with(refusal([&] { emu().gelu(c()); }),
+    exit_with(refusal([&] { emu().gelu.run(c()); }),
               "gelu: gelu_sm100 (LIBKERNELS_FORCE) cannot run this call");
   };
   EXPECT_EXIT(impossible(), testing::ExitedWithCode(0), "");
@@ -294,10 +294,10 @@ bool every_call_is_refused(lk_status status, const std::string& text) {
     for (const GeluCall& call : {c(), pinned(), GeluCall{&no_x, &no_y, nullptr}}) {
       // The emulator's own variables are of no concern to calls that ask no device.
       if (status == LK_CUDA_ERROR && call.x == &no_x) continue;
-      expect("gelu", refusal([&] { emu().gelu(call); }));
-      expect("gelu", refusal([&] { emu().gelu_workspace(call); }));
-      expect("gelu", refusal([&] { emu().gelu_explain(call); }));
-      expect("gelu", refusal([&] { emu().gelu_resources(call); }));
+      expect("gelu", refusal([&] { emu().gelu.run(call); }));
+      expect("gelu", refusal([&] { emu().gelu.workspace(call); }));
+      expect("gelu", refusal([&] { emu().gelu.explain(call); }));
+      expect("gelu", refusal([&] { emu().gelu.resources(call); }));
     }
     const std::string op = status == LK_CUDA_ERROR ? "gelu" : "preload";
     expect(op, refusal([] { emu().preload(LK_OP_ALL); }));
@@ -367,7 +367,7 @@ TEST_F(GeluEnvironmentTest, EmptyAndDefaultValuesAreAccepted) {
       setenv(name, "", 1);
     }
     const Call c;
-    exit_with(refusal([&] { emu().gelu(c()); }), "");
+    exit_with(refusal([&] { emu().gelu.run(c()); }), "");
   };
   EXPECT_EXIT(empty(), testing::ExitedWithCode(0), "");
   const auto set = [] {
@@ -382,7 +382,7 @@ TEST_F(GeluEnvironmentTest, EmptyAndDefaultValuesAreAccepted) {
       std::_Exit(1);
     }
     const Call c;
-    exit_with(refusal([&] { emu().gelu(c()); }), "");
+    exit_with(refusal([&] { emu().gelu.run(c()); }), "");
   };
   EXPECT_EXIT(set(), testing::ExitedWithCode(0), "");
 }
@@ -393,7 +393,7 @@ TEST_F(GeluEnvironmentTest, CheckLooksAtTheMemory) {
     Call c;
     static const float host[32] = {};
     c.x.data = host;
-    exit_with(refusal([&] { emu().gelu(c()); }),
+    exit_with(refusal([&] { emu().gelu.run(c()); }),
               "which the device cannot access; device memory is needed");
   };
   EXPECT_EXIT(foreign(), testing::ExitedWithCode(0), "");
@@ -402,13 +402,13 @@ TEST_F(GeluEnvironmentTest, CheckLooksAtTheMemory) {
     Call c;
     c.x.row_stride = c.y.row_stride = 1000;
     c.x.data = c.y.data;  // in place: apart they would overlap
-    exit_with(refusal([&] { emu().gelu(c()); }), "gelu: x takes 12032 bytes from ");
+    exit_with(refusal([&] { emu().gelu.run(c()); }), "gelu: x takes 12032 bytes from ");
   };
   EXPECT_EXIT(beyond(), testing::ExitedWithCode(0), "");
   const auto fine = [] {
     setenv("LIBKERNELS_CHECK", "1", 1);
     const Call c;
-    exit_with(refusal([&] { emu().gelu(c()); }), "");
+    exit_with(refusal([&] { emu().gelu.run(c()); }), "");
   };
   EXPECT_EXIT(fine(), testing::ExitedWithCode(0), "");
 }

@@ -45,7 +45,7 @@ TEST(GeluFirstCall, I4GraphCapture) {
   cudaGraphExec_t graph = nullptr;
   ASSERT_EQ(device.stream_create(&stream), cudaSuccess);
   ASSERT_EQ(device.capture_begin(stream), cudaSuccess);
-  ASSERT_NO_THROW(backend.gelu({.x = &xv, .y = &yv, .options = nullptr, .stream = stream}));
+  ASSERT_NO_THROW(backend.gelu.run({.x = &xv, .y = &yv, .options = nullptr, .stream = stream}));
   ASSERT_EQ(device.capture_end(stream, &graph), cudaSuccess);
   const auto check = [&](const Bits& bits) {
     ASSERT_EQ(device.stream_synchronize(stream), cudaSuccess);
@@ -64,7 +64,7 @@ TEST(GeluFirstCall, I4GraphCapture) {
     if (destroyed) {
       ASSERT_EQ(device.graph_destroy(graph), cudaSuccess);
     }
-    ASSERT_NO_THROW(backend.gelu({.x = &xv, .y = &yv, .options = nullptr, .stream = stream}));
+    ASSERT_NO_THROW(backend.gelu.run({.x = &xv, .y = &yv, .options = nullptr, .stream = stream}));
     check(bits);
   }
   ASSERT_EQ(device.stream_destroy(stream), cudaSuccess);
@@ -94,7 +94,7 @@ TEST_P(GeluFirstCallThreads, I7SixteenThreads) {
       while (ready.load() < kThreads) std::this_thread::yield();
       for (int repeat = 0; repeat < 5; ++repeat) {
         try {
-          backend.gelu({.x = &xv, .y = &yv, .options = &options});
+          backend.gelu.run({.x = &xv, .y = &yv, .options = &options});
           const Bits got = y.read();
           if (!bits_equal(got, expected_of(bits, form, type, got), type) || !y.gaps_intact()) {
             failed.fetch_add(1);

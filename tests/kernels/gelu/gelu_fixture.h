@@ -86,7 +86,7 @@ class GeluTest : public testing::TestWithParam<GeluParam> {
   static void call(const lk_cmatrix& x, const lk_matrix& y, int max_sms = 0,
                    cudaStream_t stream = nullptr) {
     const lk_gelu_options o = options(max_sms);
-    param().kernel.backend->gelu(
+    param().kernel.backend->gelu.run(
         {.x = &x, .y = &y, .options = &o, .stream = stream, .pin = param().kernel.info->name});
   }
 

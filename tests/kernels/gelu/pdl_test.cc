@@ -30,7 +30,7 @@ class GeluPdl : public GeluTest {
       StridedMatrix& to = link % 2 == 0 ? y : x;
       const lk_cmatrix in = from.cview();
       const lk_matrix out = to.view();
-      param().kernel.backend->gelu(
+      param().kernel.backend->gelu.run(
           {.x = &in, .y = &out, .options = &o, .stream = stream, .pin = param().kernel.info->name});
     }
     EXPECT_EQ(device().stream_synchronize(stream), cudaSuccess);

@@ -1,0 +1,48 @@
+// Reductions across lanes and across the warps of a CTA, in an order that depends on nothing but
+// the number of lanes and warps.
+#pragma once
+
+#include "kernels/ptx/ptx.cuh"
+
+namespace libkernels::inline LK_BACKEND {
+
+inline constexpr int kWarpThreads = 32;
+
+// What a reduction does with two values. Both are commutative, so a butterfly gives every lane the
+// same bits.
+struct Sum {
+  static LK_DEVICE float combine(float a, float b) { return a + b; }
+};
+struct MaxNaN {  // NaN if either is
+  static LK_DEVICE float combine(float a, float b) { return ptx::max_NaN_f32(a, b); }
+};
+
+// Over aligned groups of kLanes lanes, a power of two. All 32 lanes of the warp execute it; every
+// lane gets its group's value.
+template <class Op, int kLanes = kWarpThreads>
+LK_DEVICE float reduce_lanes(float v) {
+  static_assert(kLanes >= 1 && kLanes <= kWarpThreads && (kLanes & (kLanes - 1)) == 0);
+#pragma unroll
+  for (int mask = kLanes / 2; mask > 0; mask /= 2) {
+    v = Op::combine(v, ptx::shfl_sync_bfly(v, unsigned(mask)));
+  }
+  return v;
+}
+
+// Over a CTA of kWarps warps, a power of two. `slots` is shared memory of kWarps floats which no
+// thread touches between the call before last and this one: two sets, used in turn, do. All threads
+// execute it and all get the value.
+template <class Op, int kWarps>
+LK_DEVICE float reduce_cta(float v, float* slots) {
+  static_assert(kWarps >= 1 && kWarps <= kWarpThreads && (kWarps & (kWarps - 1)) == 0);
+  v = reduce_lanes<Op>(v);
+  if constexpr (kWarps > 1) {
+    const int lane = int(threadIdx.x) % kWarpThreads;
+    if (lane == 0) slots[int(threadIdx.x) / kWarpThreads] = v;
+    __syncthreads();
+    v = reduce_lanes<Op, kWarps>(slots[lane % kWarps]);
+  }
+  return v;
+}
+
+}  // namespace libkernels::inline LK_BACKEND
