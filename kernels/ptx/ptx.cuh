@@ -25,4 +25,6 @@
 #include "kernels/ptx/cvt.cuh"
 #include "kernels/ptx/ld_st.cuh"
 #include "kernels/ptx/math.cuh"
+#include "kernels/ptx/setmaxnreg.cuh"
 #include "kernels/ptx/shfl.cuh"
+#include "kernels/ptx/wgmma.cuh"
