@@ -1,10 +1,9 @@
 // The sums of tensor cores, bit for bit, as published models describe them.
 //
 // Source: Xie et al., "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores"
-// (arXiv 2511.10909, and github.com/microsoft/MMA-Sim), validated there against hardware with random
-// inputs. It agrees with Fasi et al., "Numerical behavior of NVIDIA tensor cores" (2021), and with
-// Khattak and Mikaitis, "Accurate models of NVIDIA tensor cores" (arXiv 2512.07004), in the main
-// points:
+// (arXiv 2511.10909; github.com/microsoft/MMA-Sim), validated there against hardware with
+// random inputs; Fasi et al., "Numerical behavior of NVIDIA tensor cores" (2021), found the same
+// alignment and truncation before.
 //   - Products are exact. A product's exponent is the sum of its factors', not normalised; subnormal
 //     factors count with the smallest normal exponent, zeros with -126.
 //   - The products of a block of K and the accumulator are aligned to the largest exponent among
