@@ -21,12 +21,17 @@
 #endif
 
 #include "kernels/ptx/barrier.cuh"
+#include "kernels/ptx/cluster.cuh"
 #include "kernels/ptx/control.cuh"
 #include "kernels/ptx/cp_async.cuh"
+#include "kernels/ptx/cp_async_bulk.cuh"
+#include "kernels/ptx/cp_async_bulk_tensor.cuh"
 #include "kernels/ptx/cvt.cuh"
+#include "kernels/ptx/fence.cuh"
 #include "kernels/ptx/ld_st.cuh"
 #include "kernels/ptx/ldmatrix.cuh"
 #include "kernels/ptx/math.cuh"
+#include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma.cuh"
 #include "kernels/ptx/setmaxnreg.cuh"
 #include "kernels/ptx/shfl.cuh"
