@@ -1,9 +1,11 @@
 #pragma once
 
+#include "kernels/ptx/cuda/smem_address.inl"
+
 namespace libkernels::inline LK_BACKEND::ptx {
 
 LK_DEVICE MatrixDescriptor matrix_descriptor_at(const void* tile, DescriptorFields fields) {
-  fields.start = std::uint32_t(__cvta_generic_to_shared(tile));
+  fields.start = smem_address(tile);
   return matrix_descriptor(fields);
 }
 

@@ -63,6 +63,7 @@ void check_shared(Thread* t, std::size_t offset, std::size_t bytes, bool write, 
                pc);
   }
   if (t->cta->in_flight.touch(offset, bytes)) fail_in_flight(*t, offset, bytes, write, pc);
+  if (write && t->cta->warpgroups.pinned.any(offset, bytes)) fail_pinned(*t, offset, bytes, pc);
   // Without hooks most writes go unseen, so that neither of these could be judged.
   if (!l.request.hooked) return;
   check_written(t, offset, bytes, write, pc);
@@ -107,7 +108,11 @@ void check_access(Thread* t, Space space, const void* p, std::size_t bytes, bool
   if (++t->accesses % kAccessesPerTurn == 0) make_way(t, pc, false);
   const auto a = reinterpret_cast<std::uintptr_t>(p);
   if (a - t->stack < kStackBytes) {
-    if (space == Space::generic) return;
+    if (space == Space::generic) {
+      if (t->wgmma) [[unlikely]]
+        note_register_access(t, a, bytes, write, pc);
+      return;
+    }
     fail(cudaErrorIllegalAddress, pc, "%s of %zu bytes of a local variable through ld/st.%s",
          verb(write), bytes, space == Space::shared ? "shared" : "global");
   }

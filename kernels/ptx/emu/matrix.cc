@@ -126,7 +126,7 @@ void multiply(Thread* lanes) {
     for (int i = 0; i < kM; ++i) {
       a.decode(type, m.a[i] + first, numerics.block);
       for (int j = 0; j < kN; ++j) {
-        d[i][j] = mma_block(numerics, type, a, b[j], numerics.block, d[i][j]);
+        d[i][j] = mma_block(numerics, a, b[j], numerics.block, d[i][j]);
       }
     }
   }

@@ -112,6 +112,7 @@ void decode_all(const std::uint32_t* bits, int n, MmaVector* v) {
     largest = std::max(largest, x.exponent);
   }
   v->finite = largest < kInfExponent;
+  v->fraction_bits = format_of(kType).fraction_bits;
 }
 
 }  // namespace
@@ -125,6 +126,14 @@ MmaNumerics mma_sync_numerics(int cc, MmaInput type, int k) {
   n.block = std::min(k, kBytesSm80 / bytes);
   n.fraction_bits = 24;
   if (bytes == 1) n.fraction_bits = n.output_bits = 13;
+  return n;
+}
+
+MmaNumerics wgmma_numerics(MmaInput a) {
+  constexpr int kBytes = 32, kBitsFp8 = 13;
+  const int bytes = a == MmaInput::tf32 ? 4 : a <= MmaInput::bf16 ? 2 : 1;
+  MmaNumerics n{.block = kBytes / bytes, .fraction_bits = 25, .output_bits = kF32Fraction};
+  if (bytes == 1) n.fraction_bits = n.output_bits = kBitsFp8;
   return n;
 }
 
@@ -143,15 +152,15 @@ void MmaVector::decode(MmaInput type, const std::uint32_t* bits, int n) {
   }
 }
 
-std::uint32_t mma_block(const MmaNumerics& numerics, MmaInput type, const MmaVector& a,
-                        const MmaVector& b, int n, std::uint32_t c_bits) {
+std::uint32_t mma_block(const MmaNumerics& numerics, const MmaVector& a, const MmaVector& b, int n,
+                        std::uint32_t c_bits) {
   const Number c = decode(kF32, c_bits);
   if (!a.finite || !b.finite || c.exponent >= kInfExponent) return sum_special(a, b, n, c);
   int largest = c.exponent;
   for (int i = 0; i < n; ++i) largest = std::max(largest, a.exponent[i] + b.exponent[i]);
   const int fraction = numerics.fraction_bits;
   // Significands of products get `fraction` bits behind the point, at most 2^(fraction + 2).
-  const int widen = fraction - 2 * format_of(type).fraction_bits;
+  const int widen = fraction - a.fraction_bits - b.fraction_bits;
   std::int64_t sum = 0;
   for (int i = 0; i < n; ++i) {
     const std::int32_t product = a.significand[i] * b.significand[i];

@@ -29,11 +29,15 @@ struct MmaNumerics {
 // mma.sync with k products a result, on a device of compute capability cc (80, 90, ...).
 MmaNumerics mma_sync_numerics(int cc, MmaInput type, int k);
 
+// wgmma, whose sums of fp8 products keep fewer bits than those of mma.sync on the same device.
+MmaNumerics wgmma_numerics(MmaInput a);
+
 // A row of A or a column of B, ready to be multiplied.
 inline constexpr int kMaxMmaBlock = 32;
 struct MmaVector {
   std::int32_t significand[kMaxMmaBlock];  // with the sign
   std::int32_t exponent[kMaxMmaBlock];
+  int fraction_bits = 0;  // of each significand, at most
   bool finite = true;
 
   // From n elements, each in the low bits of its word.
@@ -41,7 +45,7 @@ struct MmaVector {
 };
 
 // One block: fp32 bits of sum a[i] b[i] + c over n elements.
-std::uint32_t mma_block(const MmaNumerics& numerics, MmaInput type, const MmaVector& a,
-                        const MmaVector& b, int n, std::uint32_t c);
+std::uint32_t mma_block(const MmaNumerics& numerics, const MmaVector& a, const MmaVector& b, int n,
+                        std::uint32_t c);
 
 }  // namespace libkernels::emulator

@@ -69,6 +69,7 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
   std::memset(cta->shared, 0xff, launch.request.smem);
   std::memset(cta->shared_written.data(), 0, (launch.request.smem + 7) / 8);
   cta->in_flight.reset();
+  cta->warpgroups.reset();
   for (std::uint32_t w = 0; w < launch.warps; ++w) {
     Warp& warp = cta->warps[w];
     const std::uint32_t count = std::min(kLanes, launch.threads - w * kLanes);
@@ -94,6 +95,7 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
     t.polled = nullptr;
     t.learned.reset();
     t.copies.reset();
+    t.wgmma.reset();
     if (++idx.x == block.x) idx.x = 0, ++idx.y;
     if (idx.y == block.y) idx.y = 0, ++idx.z;
   }
@@ -113,6 +115,7 @@ void leave_for_scheduler(Thread* t) { fiber_switch(&t->fiber, &machine().schedul
     fail(cudaErrorLaunchFailure, nullptr, "the kernel threw a C++ exception");
   }
   leave_warp(t, "exited");
+  leave_warpgroup(t);
   t->state = State::exited;
   leave_for_scheduler(t);
   __builtin_unreachable();

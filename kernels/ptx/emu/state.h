@@ -16,6 +16,7 @@
 #include "kernels/ptx/emu/fiber.h"
 #include "kernels/ptx/emu/memory.h"
 #include "kernels/ptx/emu/race.h"
+#include "kernels/ptx/emu/wgmma.h"
 
 namespace libkernels::emulator {
 
@@ -40,7 +41,16 @@ struct LoggedAccess {
 
 // ---- Threads ----------------------------------------------------------------------------------
 
-enum class State : std::uint8_t { fresh, running, spinning, in_collective, in_barrier, exited };
+enum class State : std::uint8_t {
+  fresh,
+  running,
+  spinning,
+  in_collective,
+  in_barrier,
+  in_wgmma,
+  in_setmaxnreg,
+  exited
+};
 
 // Accesses after which a thread makes way for others: it may wait for what they store.
 inline constexpr std::uint64_t kAccessesPerTurn = 1 << 12;
@@ -70,6 +80,7 @@ struct Thread {
   Knowledge::Pointer learned;  // from the last one
 
   AsyncCopies copies;
+  std::unique_ptr<WgmmaThread> wgmma;  // from its first wgmma.fence on
   std::vector<LoggedAccess> log;
 };
 
@@ -125,6 +136,7 @@ struct Cta {
   RaceCell* shared_shadow = nullptr;
   std::vector<std::uint8_t> shared_written;  // a bit per byte
   BytesInFlight in_flight{kSharedBytes};
+  WarpgroupStates warpgroups{kSharedBytes};
   Barrier barriers[kBarriers];
   Warp warps[kMaxWarps];
   Thread threads[kMaxThreads];

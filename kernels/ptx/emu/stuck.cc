@@ -33,6 +33,10 @@ std::string describe_wait(const Cta& cta, const Thread& t) {
     const Barrier& b = cta.barriers[t.barrier];
     std::snprintf(text, sizeof(text), "wait in bar.sync %u (%u threads), %u arrived", t.barrier,
                   b.expected, b.arrived);
+  } else if (t.state == State::in_wgmma) {
+    describe_wgmma_wait(t, text, sizeof(text));
+  } else if (t.state == State::in_setmaxnreg) {
+    std::snprintf(text, sizeof(text), "wait in setmaxnreg for %u registers", t.value);
   } else {
     std::snprintf(text, sizeof(text), "wait in %s with membermask 0x%08x", name_of(t.op),
                   t.membermask);

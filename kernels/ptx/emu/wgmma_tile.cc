@@ -142,8 +142,8 @@ void sum_slow(const MmaNumerics& numerics, const WgmmaOperand& a, const WgmmaOpe
   const MmaVector x = a.vector(row);
   for (int j = 0; j < kLanesF32; ++j) {
     // The fill of a tile's outside is worth a short way.
-    const bool zero = (a.is_zero(row) && b.is_finite(column + j)) ||
-                      (b.is_zero(column + j) && a.is_finite(row));
+    const bool zero =
+        (a.is_zero(row) && b.is_finite(column + j)) || (b.is_zero(column + j) && a.is_finite(row));
     if (zero && (!add || d[j] == 0)) {
       d[j] = 0;
       continue;

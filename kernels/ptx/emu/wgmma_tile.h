@@ -30,8 +30,8 @@ class WgmmaOperand {
   MmaInput type_{};
   int k_ = 0, rows_ = 0;
   bool zero_[kWgmmaMaxN], finite_[kWgmmaMaxN];
-  alignas(64) float values_[kMaxK][kWgmmaMaxN];  // [k, row]
-  alignas(64) float powers_[kMaxK][kWgmmaMaxN];  // [k, row]
+  alignas(64) float values_[kMaxK][kWgmmaMaxN];        // [k, row]
+  alignas(64) float powers_[kMaxK][kWgmmaMaxN];        // [k, row]
   alignas(64) std::uint32_t bits_[kWgmmaMaxN][kMaxK];  // [row, k]
 };
 
