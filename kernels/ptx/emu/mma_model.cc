@@ -102,8 +102,8 @@ std::uint32_t truncate(std::int64_t sum, int unit, int kept) {
   return negative ? -v : v;
 }
 
-// Products, with `widen` more bits behind the point, aligned to the largest exponent, which grows to
-// cover them. None exceeds 2^27.
+// Products, with `widen` more bits behind the point, aligned to the largest exponent, which grows
+// to cover them. None exceeds 2^27.
 template <int kCount>
 std::int64_t sum_products(const MmaVector& a, const MmaVector& b, int widen, int* largest) {
   std::int32_t exponents[kCount];

@@ -1,7 +1,7 @@
 // One kernel around each form of kernels/ptx/ldmatrix.cuh that sm_80 has.
 //
-// Each thread puts four input words into a row of its warp's tile; the fifth says which row the lane
-// points at. Lanes whose pointers do not matter point at nothing.
+// Each thread puts four input words into a row of its warp's tile; the fifth says which row the
+// lane points at. Lanes whose pointers do not matter point at nothing.
 #include <span>
 
 #include "kernels/ptx/launch.cuh"

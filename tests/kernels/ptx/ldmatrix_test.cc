@@ -1,5 +1,5 @@
-// ldmatrix.cuh: each register holds the elements that the PTX manual's figure gives it, wherever the
-// rows lie; and rows that share banks are counted. Cost: 0.1 s emulated.
+// ldmatrix.cuh: each register holds the elements that the PTX manual's figure gives it, wherever
+// the rows lie; and rows that share banks are counted. Cost: 0.1 s emulated.
 #include <gtest/gtest.h>
 
 #include <span>

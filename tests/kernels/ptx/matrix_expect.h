@@ -1,6 +1,6 @@
 // What ldmatrix and stmatrix move, from the PTX manual's words: row r of matrix j is where lane
-// 8 j + r points; register j of lane l holds elements 2 (l % 4) and the next of row l / 4, the lower
-// one in the low half, of the matrix or of its transpose.
+// 8 j + r points; register j of lane l holds elements 2 (l % 4) and the next of row l / 4, the
+// lower one in the low half, of the matrix or of its transpose.
 #pragma once
 
 #include <cstddef>
