@@ -4,8 +4,8 @@
 // (arXiv 2511.10909; github.com/microsoft/MMA-Sim), validated there against hardware with
 // random inputs; Fasi et al., "Numerical behavior of NVIDIA tensor cores" (2021), found the same
 // alignment and truncation before.
-//   - Products are exact. A product's exponent is the sum of its factors', not normalised; subnormal
-//     factors count with the smallest normal exponent, zeros with -126.
+//   - Products are exact. A product's exponent is the sum of its factors', not normalised;
+//     subnormal factors count with the smallest normal exponent, zeros with -126.
 //   - The products of a block of K and the accumulator are aligned to the largest exponent among
 //     them, each truncated towards zero to some bits behind the point, and added exactly.
 //   - The sum is normalised and truncated towards zero to fp32, subnormals included; beyond the
@@ -44,7 +44,7 @@ struct MmaVector {
   void decode(MmaInput type, const std::uint32_t* bits, int n);
 };
 
-// One block: fp32 bits of sum a[i] b[i] + c over n elements.
+// One block: fp32 bits of sum a[i] b[i] + c over n elements; n is 4, 8, 16 or 32.
 std::uint32_t mma_block(const MmaNumerics& numerics, const MmaVector& a, const MmaVector& b, int n,
                         std::uint32_t c);
 

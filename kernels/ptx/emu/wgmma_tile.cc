@@ -94,10 +94,11 @@ void load_row(const unsigned char* bytes, std::uint32_t* bits) {
   for (std::size_t k = 0; k < std::size(row); ++k) bits[k] = row[k];
 }
 
-// float(x), towards zero to so many bits behind the leading one. x is a normal fp32 or 0.
-[[gnu::always_inline]] inline Floats truncate(Doubles x, int kept) {
+// float(x), towards zero to so many bits behind the leading one; x holds normal fp32 or 0.
+[[gnu::always_inline]] inline void truncate(const Doubles& x, int kept, float* result) {
   const Longs mask = Longs{} + (std::int64_t(-1) << (kDoubleFractionBits - kept));
-  return __builtin_convertvector((Doubles)((Longs)x & mask), Floats);
+  const Floats f = __builtin_convertvector((Doubles)((Longs)x & mask), Floats);
+  std::memcpy(result, &f, sizeof(f));
 }
 
 // Eight results of one row: columns j to j + 7. False if some of them need the slow way.
@@ -131,9 +132,7 @@ template <int kK>
   const Ints c_term = __builtin_convertvector(c * inverse, Ints);
   const Doubles total =
       __builtin_convertvector(sum, Doubles) + __builtin_convertvector(c_term, Doubles);
-  const Floats result =
-      truncate(total * __builtin_convertvector(unit, Doubles), numerics.output_bits);
-  std::memcpy(d, &result, sizeof(result));
+  truncate(total * __builtin_convertvector(unit, Doubles), numerics.output_bits, d);
   return true;
 }
 
