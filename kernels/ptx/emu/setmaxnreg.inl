@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/ptx/emu/wgmma.h"
+
 namespace libkernels::inline LK_BACKEND::ptx {
 
 template <int kRegisters>

@@ -52,6 +52,10 @@ void scatter(const WgmmaSums& sums, std::uint32_t t, float* registers) {
   }
 }
 
+void poison(float* registers, int n) {
+  std::fill_n(registers, n / 2, std::bit_cast<float>(kPoison));
+}
+
 // In all types a register holds 4 bytes of a row of 32.
 void gather_a(const std::uint32_t* registers, std::uint32_t t, unsigned char* bytes) {
   const std::uint32_t warp = t / kLanes, lane = t % kLanes;
@@ -167,17 +171,18 @@ void begin_product(Thread* last, Warpgroup* group, std::uint64_t number) {
     machine().counters.mma_flops += 2 * std::uint64_t(kWgmmaM) * std::uint64_t(p.form.n) *
                                     std::uint64_t(wgmma_numerics(p.form.a).block);
   }
-  p.early = completes_early(number);
-  if (p.early) compute_up_to(group, number + 1, *cta);
+  const bool early = completes_early(number);
+  if (early) compute_up_to(group, number + 1, *cta);
   for (std::uint32_t i = 0; i < kThreadsOfGroup; ++i) {
     Thread& t = threads[i];
-    if (p.early) {
-      for (const HeldRegisters& h : t.wgmma->held) {
-        if (h.sums == p.sums) scatter(*h.sums, i, reinterpret_cast<float*>(h.begin));
-      }
+    for (const HeldRegisters& h : t.wgmma->held) {
+      if (h.sums != p.sums) continue;
+      if (early) scatter(*h.sums, i, reinterpret_cast<float*>(h.begin));
+      if (!early && p.sums->shown) poison(reinterpret_cast<float*>(h.begin), p.form.n);
     }
     if (t.state == State::in_wgmma && t.wgmma->target <= group->count) wake(t.warp, 1u << t.lane);
   }
+  p.sums->shown = early;
 }
 
 }  // namespace
@@ -234,7 +239,7 @@ void wgmma_mma_async(const WgmmaForm& form, float* d, std::uint64_t a,
   } else {
     gather(d, thread_in_group(*t), p.sums.get());
     mine.held.push_back({begin, bytes, number, p.sums});
-    std::fill_n(d, form.n / 2, std::bit_cast<float>(kPoison));
+    poison(d, form.n);
   }
   if (a_registers) {
     gather_a(a_registers, thread_in_group(*t), p.a_bytes.data());
@@ -295,11 +300,10 @@ namespace {
 // The thread's registers of products below `end` are its own again.
 void deliver(Thread* t, std::uint64_t end, const void* pc) {
   auto& held = t->wgmma->held;
-  Warpgroup& group = warpgroup_of(*t);
   for (HeldRegisters& h : held) {
     if (h.last >= end || !h.sums) continue;
     auto* registers = reinterpret_cast<float*>(h.begin);
-    if (!group.at(h.last).early) {
+    if (!h.sums->shown) {
       for (std::uint32_t v = 0; v < h.bytes / kRegisterBytes; ++v) {
         if (std::bit_cast<std::uint32_t>(registers[v]) == kPoison) continue;
         fail(cudaErrorLaunchFailure, pc,

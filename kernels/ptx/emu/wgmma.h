@@ -54,6 +54,7 @@ inline constexpr std::uint32_t kChunkBytes = 16;  // what swizzles move
 struct WgmmaSums {
   int n = 0;
   std::vector<float> d;  // [64, n]
+  bool shown = false;    // the registers hold them, too, though nobody may look yet
 };
 
 // A product between its issue by the first thread and the wait of the last.
@@ -64,7 +65,7 @@ struct WgmmaProduct {
   bool scale_d = false, continues = false;
   const Thread* first = nullptr;         // whose operands these are
   std::uint32_t issued = 0, waited = 0;  // threads that have
-  bool computed = false, early = false;
+  bool computed = false;
   std::shared_ptr<WgmmaSums> sums;
   std::vector<unsigned char> a_bytes;  // [64, 32] from registers
   std::vector<std::uint32_t>
