@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kernels/ptx/emu/state.h"
+#include "kernels/ptx/emu/async_state.h"
 
 namespace libkernels::emulator {
 namespace {
@@ -18,12 +18,15 @@ bool same_wait(const Thread& a, const Thread& b) {
   if (a.state != b.state) return false;
   if (a.state == State::spinning) return a.pc == b.pc;
   if (a.state == State::in_barrier) return a.barrier == b.barrier && a.pc == b.pc;
+  if (a.state == State::in_mbarrier) {
+    return a.mbarrier == b.mbarrier && a.parity == b.parity && a.pc == b.pc;
+  }
   if (a.state == State::in_collective) return a.op == b.op && a.membermask == b.membermask;
   return true;
 }
 
 std::string describe_wait(const Cta& cta, const Thread& t) {
-  char text[256];
+  char text[512];
   if (is_woken(t)) return "can go on";
   if (t.state == State::exited) return "have exited";
   if (t.state == State::spinning) {
@@ -37,6 +40,13 @@ std::string describe_wait(const Cta& cta, const Thread& t) {
     describe_wgmma_wait(t, text, sizeof(text));
   } else if (t.state == State::in_setmaxnreg) {
     std::snprintf(text, sizeof(text), "wait in setmaxnreg for %u registers", t.value);
+  } else if (t.state == State::in_mbarrier) {
+    char bar[kDescription];
+    describe(cta.async->bars[cta.async->slots[t.mbarrier / 8]], bar, sizeof(bar));
+    std::snprintf(text, sizeof(text), "wait for parity %u of %s", t.parity, bar);
+  } else if (t.state == State::in_cluster_barrier) {
+    std::snprintf(text, sizeof(text), "wait in barrier.cluster, %u of %u threads arrived",
+                  cta.cluster->arrived, cta.cluster->live);
   } else {
     std::snprintf(text, sizeof(text), "wait in %s with membermask 0x%08x", name_of(t.op),
                   t.membermask);
