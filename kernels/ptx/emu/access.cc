@@ -67,7 +67,11 @@ void check_shared(Thread* t, Cta* cta, std::size_t offset, std::size_t bytes, bo
     log_access(t, reinterpret_cast<std::uintptr_t>(cta->shared) + offset, bytes, true, write, pc);
   }
   if (t->cta->in_flight.touch(offset, bytes)) fail_in_flight(*t, offset, bytes, write, pc);
-  if (write && t->cta->warpgroups.pinned.any(offset, bytes)) fail_pinned(*t, offset, bytes, pc);
+  if (write) {
+    WarpgroupStates& groups = t->cta->warpgroups;
+    if (groups.pinned.any(offset, bytes)) fail_pinned(*t->cta, "write", offset, bytes, pc);
+    groups.swizzles.forget(offset, bytes);
+  }
   // Without hooks most writes go unseen, so that neither of these could be judged.
   if (!l.request.hooked) return;
   write ? mark_written(cta, offset, bytes) : check_written(*cta, offset, bytes, pc);

@@ -124,9 +124,19 @@ void for_pieces(std::uint8_t swizzled, std::uint32_t row, std::uint32_t first, s
   }
 }
 
+// For those who read with another swizzle.
+void note_swizzle(const AsyncOp& op, const Row& r) {
+  WrittenSwizzles& swizzles = op.target->warpgroups.swizzles;
+  for (std::uint32_t at = 0; at < r.bytes; at += kChunk) {
+    const std::uint32_t offset = ptx::swizzle(ptx::Swizzle(op.swizzle), r.shared + at);
+    op.tensor ? swizzles.note(offset, op.swizzle) : swizzles.forget(offset, kChunk);
+  }
+}
+
 void load_rows(const AsyncOp& op) {
   unsigned char* shared = op.target->shared;
   for (const Row& r : op.rows) {
+    note_swizzle(op, r);
     const auto* from = op.kind == AsyncOp::Kind::store_async
                            ? op.data.data()
                            : reinterpret_cast<const unsigned char*>(r.global);

@@ -146,6 +146,9 @@ void check_async_shared(Thread* t, Cta* target, std::uint32_t offset, std::uint3
         "the %zu bytes of the launch",
         access.name, write ? "write" : "read", bytes, offset, l.request.smem);
   }
+  if (write && target->warpgroups.pinned.any(offset, bytes)) {
+    fail_pinned(*target, access.name, offset, bytes, access.pc);
+  }
   if (target->has_mbarriers) check_no_mbarrier(*target, offset, bytes, write, access.pc);
   if (!l.request.hooked) return;
   if (!write) check_written(*target, offset, bytes, access.pc);

@@ -76,7 +76,7 @@ struct Thread {
   std::uint32_t membermask = 0;
   const void* pc = nullptr;
   std::uint32_t value = 0, argument = 0, result = 0;
-  void* payload = nullptr;  // operands and results of a wider collective
+  void* payload = nullptr;                 // operands and results of a wider collective
   std::uint32_t mbarrier = 0, parity = 0;  // the offset in shared memory
 
   // Accesses up to these clocks the async proxy may see.

@@ -99,6 +99,7 @@ void tensor_load(void* dst, const void* map, BoxStart box, const void* bar,
   op.name = kName;
   op.bytes = bytes_of(m);
   op.swizzle = m.swizzle;
+  op.tensor = true;
   op.rows = rows_of(m, box, shared_offset(t, dst, op.bytes, kTileAlignment, kName, pc));
   issue_load(std::move(op), shared_offset(t, bar, kBarBytes, kBarBytes, kName, pc), cta_mask);
 }
@@ -116,6 +117,7 @@ void tensor_store(const void* map, BoxStart box, const void* src) {
   op.name = kName;
   op.bytes = bytes_of(m);
   op.swizzle = m.swizzle;
+  op.tensor = true;
   op.rows = rows_of(m, box, shared_offset(t, src, op.bytes, kTileAlignment, kName, pc));
   std::erase_if(op.rows, [](const Row& r) { return r.valid == 0; });
   issue_store(std::move(op));

@@ -394,6 +394,7 @@ void WarpgroupStates::reset() {
     if (g.first || !g.products.empty() || g.registers || g.arrived) g = Warpgroup{};
   }
   pinned.reset();
+  swizzles.reset();
 }
 
 }  // namespace libkernels::emulator

@@ -132,10 +132,34 @@ class PinnedChunks {
   std::size_t total_ = 0;
 };
 
+// The swizzle with which a tensor copy wrote each 16 bytes of a CTA's shared memory: a product that
+// reads them with another one is wrong.
+class WrittenSwizzles {
+ public:
+  explicit WrittenSwizzles(std::size_t bytes) : codes_(bytes / kChunkBytes) {}
+  void reset();
+  void note(std::size_t offset, std::uint8_t swizzle) {
+    codes_[offset / kChunkBytes] = std::uint8_t(swizzle + 1);
+    any_ = true;
+  }
+  // By something that knows of no swizzle. Fast while nobody does.
+  void forget(std::size_t offset, std::size_t bytes) {
+    if (any_) clear(offset, bytes);
+  }
+  static constexpr int kUnknown = -1;
+  int at(std::size_t offset) const { return int(codes_[offset / kChunkBytes]) - 1; }
+
+ private:
+  void clear(std::size_t offset, std::size_t bytes);
+  std::vector<std::uint8_t> codes_;  // plus 1
+  bool any_ = false;
+};
+
 struct WarpgroupStates {
   Warpgroup groups[kWarpgroups];
   PinnedChunks pinned;
-  explicit WarpgroupStates(std::size_t bytes) : pinned(bytes) {}
+  WrittenSwizzles swizzles;
+  explicit WarpgroupStates(std::size_t bytes) : pinned(bytes), swizzles(bytes) {}
   void reset();
 };
 
@@ -148,9 +172,9 @@ void check_warpgroup(const Thread& thread, const char* name, const void* pc);
 // An access of the running thread to its own stack.
 void note_register_access(Thread* thread, std::uintptr_t address, std::size_t bytes, bool write,
                           const void* pc);
-// Faults: a write to shared memory that a product in flight reads.
-[[noreturn]] void fail_pinned(const Thread& thread, std::size_t offset, std::size_t bytes,
-                              const void* pc);
+// Faults: `name` writes to shared memory that a product in flight reads.
+[[noreturn]] void fail_pinned(const Cta& cta, const char* name, std::size_t offset,
+                              std::size_t bytes, const void* pc);
 // The thread has exited: faults if a product waits for it, or it has not waited for one.
 void leave_warpgroup(Thread* thread);
 // "wait in wgmma.wait_group ..." for reports on deadlocks.

@@ -72,10 +72,21 @@ bool PinnedChunks::look(std::size_t offset, std::size_t bytes) const {
   return false;
 }
 
-void fail_pinned(const Thread& t, std::size_t offset, std::size_t bytes, const void* pc) {
+void WrittenSwizzles::reset() {
+  if (any_) std::fill(codes_.begin(), codes_.end(), 0);
+  any_ = false;
+}
+void WrittenSwizzles::clear(std::size_t offset, std::size_t bytes) {
+  for (std::size_t at = offset / kChunkBytes; at * kChunkBytes < offset + bytes; ++at) {
+    codes_[at] = 0;
+  }
+}
+
+void fail_pinned(const Cta& cta, const char* name, std::size_t offset, std::size_t bytes,
+                 const void* pc) {
   const WgmmaProduct* reader = nullptr;
   for (std::uint32_t g = 0; g < kWarpgroups && !reader; ++g) {
-    for (const WgmmaProduct& p : t.cta->warpgroups.groups[g].products) {
+    for (const WgmmaProduct& p : cta.warpgroups.groups[g].products) {
       const auto reads = [&](const std::vector<std::uint32_t>& chunks) {
         return std::any_of(chunks.begin(), chunks.end(), [&](std::uint32_t c) {
           return c < offset + bytes && offset < c + kChunkBytes;
@@ -88,12 +99,11 @@ void fail_pinned(const Thread& t, std::size_t offset, std::size_t bytes, const v
   }
   char where[kPlaceBytes] = "?";
   if (reader) copy_place(reader->pc, where);
-  fail(
-      cudaErrorLaunchFailure, pc,
-      "write of %zu bytes at offset %zu of shared memory, which a wgmma.mma_async in flight reads: "
-      "%u of 128 threads have waited for it; expected wgmma.wait_group by all four warps before "
-      "the buffer is reused\n  the product: %s",
-      bytes, offset, reader ? reader->waited : 0, where);
+  fail(cudaErrorLaunchFailure, pc,
+       "%s of %zu bytes at offset %zu of shared memory, which a wgmma.mma_async in flight reads: "
+       "%u of 128 threads have waited for it; expected wgmma.wait_group by all four warps before "
+       "the buffer is reused\n  the product: %s",
+       name, bytes, offset, reader ? reader->waited : 0, where);
 }
 
 }  // namespace libkernels::emulator

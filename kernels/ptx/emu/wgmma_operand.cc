@@ -1,7 +1,9 @@
 #include "kernels/ptx/emu/wgmma_operand.h"
 
+#include <cstdio>
 #include <cstring>
 
+#include "kernels/ptx/emu/async_state.h"
 #include "kernels/ptx/emu/state.h"
 #include "kernels/ptx/emu/wgmma_tile.h"
 
@@ -63,24 +65,56 @@ void check_inside(const Place& p, std::uint32_t offset) {
        p.fields.stride, smem);
 }
 
-void check_readable(Thread* threads, const Place& p, std::uint32_t offset, std::uint32_t first_warp,
-                    std::uint32_t last_warp) {
-  Cta* cta = threads->cta;
-  const Launch& l = machine().launch;
-  if (!l.request.hooked) return;
-  const std::uint8_t* written = cta->shared_written.data() + offset / 8;
-  if ((written[0] & written[1]) != 0xff) {
-    fail(cudaErrorLaunchFailure, p.pc,
-         "wgmma.mma_async reads %s from 16 bytes at offset %u of shared memory, which are not all "
-         "written; expected its tile to have landed",
-         p.name, offset);
-  }
-  if (!l.race_checks) return;
-  for (std::uint32_t w = first_warp; w <= last_warp; ++w) {
-    check_races(threads + w * kLanes, cta->shared_shadow, offset, kChunkBytes, false, Space::shared,
-                p.pc, nullptr);
-  }
+void check_swizzle(const Place& p, const Cta& cta, std::uint32_t offset) {
+  const int written = cta.warpgroups.swizzles.at(offset);
+  if (written == WrittenSwizzles::kUnknown || Swizzle(written) == p.fields.swizzle) return;
+  constexpr const char* kNames[] = {"no", "the 32-byte", "the 64-byte", "the 128-byte"};
+  fail(cudaErrorLaunchFailure, p.pc,
+       "descriptor of %s, 0x%016llx, has %s swizzle, but a tensor copy wrote 16 bytes at offset %u "
+       "with %s swizzle; expected the same",
+       p.name, static_cast<unsigned long long>(p.bits), kNames[int(p.fields.swizzle)], offset,
+       kNames[written]);
 }
+
+// Contiguous pieces, in either direction, are judged at once.
+class Judge {
+ public:
+  Judge(Thread* threads, const Place& p) : threads_(threads), name_{}, place_(p) {
+    std::snprintf(name_, sizeof(name_), "wgmma.mma_async (%s)", p.name);
+  }
+  void add(std::uint32_t offset, std::uint32_t first_warp, std::uint32_t last_warp) {
+    const bool same = first_warp == first_warp_ && last_warp == last_warp_;
+    if (same && offset == end_) {
+      end_ += kChunkBytes;
+    } else if (same && offset + kChunkBytes == begin_) {
+      begin_ = offset;
+    } else {
+      flush();
+      begin_ = offset;
+      end_ = offset + kChunkBytes;
+      first_warp_ = first_warp;
+      last_warp_ = last_warp;
+    }
+  }
+  // The first lane stands for its warp.
+  void flush() {
+    if (begin_ == end_) return;
+    for (std::uint32_t w = first_warp_; w <= last_warp_; ++w) {
+      Thread& t = threads_[w * kLanes];
+      const Access stamp =
+          Access::pack(t.cta->incarnation, t.warp->clock.clock, t.index, 0, false, false);
+      check_async_shared(&t, t.cta, begin_, end_ - begin_,
+                         {.stamp = stamp, .proxy = true, .name = name_, .pc = place_.pc});
+    }
+    begin_ = end_ = 0;
+  }
+
+ private:
+  Thread* threads_;
+  char name_[32];
+  const Place& place_;
+  std::uint32_t begin_ = 0, end_ = 0, first_warp_ = 0, last_warp_ = 0;
+};
 
 }  // namespace
 
@@ -89,13 +123,14 @@ void find_operand(Thread* threads, std::uint64_t descriptor, Major major, MmaInp
   const Place p{name, descriptor, descriptor_fields(MatrixDescriptor{descriptor}), pc};
   check_fields(p, major);
   const auto es = std::uint32_t(bytes_of(type));
+  const bool is_a = name[0] == 'A';
+  Judge judge(threads, p);
   const auto add = [&](std::uint32_t mn, std::uint32_t k) {
     const std::uint32_t offset = element_address(p.fields, major, es, mn, k);
     check_inside(p, offset);
-    // Of A, a warp reads its own 16 rows.
-    const bool is_a = name[0] == 'A';
-    const std::uint32_t warp = mn / 16;
-    check_readable(threads, p, offset, is_a ? warp : 0, is_a ? warp : kWarpsOfGroup - 1);
+    check_swizzle(p, *threads->cta, offset);
+    const std::uint32_t warp = mn / 16;  // of A, a warp reads its own 16 rows
+    judge.add(offset, is_a ? warp : 0, is_a ? warp : kWarpsOfGroup - 1);
     chunks->push_back(offset);
   };
   chunks->reserve(std::size_t(rows) * 2);
@@ -109,6 +144,7 @@ void find_operand(Thread* threads, std::uint64_t descriptor, Major major, MmaInp
       for (int r = 0; r < rows; r += kElementsOfChunk) add(std::uint32_t(r), k);
     }
   }
+  judge.flush();
 }
 
 void load_operand(const unsigned char* shared, const std::vector<std::uint32_t>& chunks,
