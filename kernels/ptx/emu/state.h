@@ -73,6 +73,7 @@ struct Thread {
   const void* pc = nullptr;
   std::uint32_t value = 0, argument = 0, result = 0;
   std::uint32_t mbarrier = 0, parity = 0;  // the offset in shared memory
+  bool polls_mbarrier = false;             // test_wait, in vain
 
   // Accesses up to these clocks the async proxy may see.
   std::uint32_t fenced_shared = 0, fenced_global = 0;
