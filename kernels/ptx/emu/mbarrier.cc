@@ -243,10 +243,11 @@ bool mbarrier_test_wait(const void* bar, std::uint32_t parity) {
   Thread* t = current_thread;
   MbarrierState& b = find_for_wait(bar, parity, "mbarrier.test_wait", pc);
   if (!is_over(b, parity)) {
-    b.polled = t->cta->polls_mbarrier = true;
+    b.polled = t->cta->polls_mbarrier = t->polls_mbarrier = true;
     t->mbarrier = b.offset;
     t->parity = parity;
     make_way(t, pc, true);
+    t->polls_mbarrier = false;
   }
   if (!is_over(b, parity)) return false;
   observe(t, &b);

@@ -78,6 +78,7 @@ struct Thread {
   std::uint32_t value = 0, argument = 0, result = 0;
   void* payload = nullptr;                 // operands and results of a wider collective
   std::uint32_t mbarrier = 0, parity = 0;  // the offset in shared memory
+  bool polls_mbarrier = false;             // test_wait, in vain
 
   // Accesses up to these clocks the async proxy may see.
   std::uint32_t fenced_shared = 0, fenced_global = 0;
