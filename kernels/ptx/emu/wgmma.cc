@@ -317,12 +317,18 @@ void deliver(Thread* t, std::uint64_t end, const void* pc) {
   std::erase_if(held, [&](const HeldRegisters& h) { return h.last < end; });
 }
 
-// Products that all have waited for are forgotten, and their operands free.
+// Products that all have waited for are forgotten. Their operands are free before: the wait is
+// aligned, so with its first lane a warp has waited.
 void release(Thread* t, std::uint64_t end) {
+  constexpr std::uint32_t kAllWarps = (1u << kWarpsOfGroup) - 1;
   Warpgroup& group = warpgroup_of(*t);
   for (std::uint64_t i = t->wgmma->waited; i < end; ++i) {
     WgmmaProduct& p = group.at(i);
-    if (++p.waited < kThreadsOfGroup) continue;
+    ++p.waited;
+    const std::uint32_t warp = 1u << t->warp->index % kWarpsOfGroup;
+    if (p.warps_waited & warp) continue;
+    p.warps_waited |= warp;
+    if (p.warps_waited != kAllWarps) continue;
     t->cta->warpgroups.pinned.unpin(p.a_chunks);
     t->cta->warpgroups.pinned.unpin(p.b_chunks);
   }
@@ -360,16 +366,16 @@ void wgmma_wait_group(int pending) {
 // ---- The end ----------------------------------------------------------------------------------
 
 void leave_warpgroup(Thread* t) {
-  if (!t->wgmma) return;
   const Warpgroup& group = warpgroup_of(*t);
-  if (t->wgmma->issued < group.first + group.products.size()) {
-    const WgmmaProduct& p = group.products[std::size_t(t->wgmma->issued - group.first)];
+  const std::uint64_t issued = t->wgmma ? t->wgmma->issued : 0;
+  if (issued < group.first + group.products.size()) {
+    const WgmmaProduct& p = group.products[std::size_t(issued - group.first)];
     fail(cudaErrorLaunchFailure, p.pc,
          "warp %u, lane %u exited without the %s that warp %u, lane %u has issued; expected all "
          "four warps of the warpgroup",
          t->warp->index, t->lane, kName, p.first->warp->index, p.first->lane);
   }
-  if (t->wgmma->waited < t->wgmma->issued) {
+  if (t->wgmma && t->wgmma->waited < issued) {
     fail(
         cudaErrorLaunchFailure, nullptr,
         "a thread exited with %llu products of wgmma in flight; expected %swgmma.wait_group before "

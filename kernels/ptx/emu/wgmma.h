@@ -65,6 +65,7 @@ struct WgmmaProduct {
   bool scale_d = false, continues = false;
   const Thread* first = nullptr;         // whose operands these are
   std::uint32_t issued = 0, waited = 0;  // threads that have
+  std::uint32_t warps_waited = 0;        // one bit each
   bool computed = false;
   std::shared_ptr<WgmmaSums> sums;
   std::vector<unsigned char> a_bytes;  // [64, 32] from registers

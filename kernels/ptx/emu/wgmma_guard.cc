@@ -1,5 +1,6 @@
 // What products in flight hold: registers of their threads, and pieces of shared memory.
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 
 #include "kernels/ptx/emu/state.h"
@@ -92,7 +93,9 @@ void fail_pinned(const Cta& cta, const char* name, std::size_t offset, std::size
           return c < offset + bytes && offset < c + kChunkBytes;
         });
       };
-      if (p.waited == kThreadsOfGroup || (!reads(p.a_chunks) && !reads(p.b_chunks))) continue;
+      if (std::popcount(p.warps_waited) == kWarpsOfGroup ||
+          (!reads(p.a_chunks) && !reads(p.b_chunks)))
+        continue;
       reader = &p;
       break;
     }
@@ -101,9 +104,9 @@ void fail_pinned(const Cta& cta, const char* name, std::size_t offset, std::size
   if (reader) copy_place(reader->pc, where);
   fail(cudaErrorLaunchFailure, pc,
        "%s of %zu bytes at offset %zu of shared memory, which a wgmma.mma_async in flight reads: "
-       "%u of 128 threads have waited for it; expected wgmma.wait_group by all four warps before "
+       "%d of 4 warps have waited for it; expected wgmma.wait_group by all four warps before "
        "the buffer is reused\n  the product: %s",
-       name, bytes, offset, reader ? reader->waited : 0, where);
+       name, bytes, offset, reader ? std::popcount(reader->warps_waited) : 0, where);
 }
 
 }  // namespace libkernels::emulator

@@ -33,6 +33,7 @@ struct Case {
 };
 std::span<const Case> cases();
 std::span<const Case> cluster_cases();
+std::span<const Case> wgmma_cases();
 bool hooked();
 
 }  // namespace libkernels::inline LK_BACKEND::test_hopper

@@ -11,6 +11,7 @@
 #include "kernels/ptx/emu/emulator.h"
 #include "tests/kernels/ptx/emu_fault_hopper_cases.h"
 #include "tests/kernels/ptx/emu_fault_hopper_expect.h"
+#include "tests/kernels/ptx/emu_fault_wgmma_expect.h"
 #include "tests/kernels/ptx/emu_support.h"
 
 namespace libkernels::test {
@@ -23,8 +24,17 @@ using test_hopper::Params;
 constexpr int kCtas = 2;  // at most
 
 std::vector<Case> all_cases() {
-  std::vector<Case> all(test_hopper::cases().begin(), test_hopper::cases().end());
-  all.insert(all.end(), test_hopper::cluster_cases().begin(), test_hopper::cluster_cases().end());
+  std::vector<Case> all;
+  for (const auto& some :
+       {test_hopper::cases(), test_hopper::cluster_cases(), test_hopper::wgmma_cases()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+std::vector<HopperExpected> all_expectations() {
+  std::vector<HopperExpected> all = hopper_expectations();
+  all.insert(all.end(), wgmma_expectations().begin(), wgmma_expectations().end());
   return all;
 }
 
@@ -106,14 +116,15 @@ TEST_P(HopperFault, IsReportedInEveryOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, HopperFault, testing::ValuesIn(hopper_expectations()),
+INSTANTIATE_TEST_SUITE_P(, HopperFault, testing::ValuesIn(all_expectations()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(HopperFaults, EveryBrokenKernelIsTested) {
+  const std::vector<HopperExpected> all = all_expectations();
   for (const Case& c : all_cases()) {
-    EXPECT_TRUE(std::any_of(hopper_expectations().begin(), hopper_expectations().end(),
-                            [&](const HopperExpected& e) { return e.name == std::string(c.name); }))
-        << c.name;
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const HopperExpected& e) {
+      return e.name == std::string(c.name);
+    })) << c.name;
   }
 }
 
