@@ -64,10 +64,12 @@ constexpr TileRaster choose_raster(int tiles_m, int tiles_n, int batch, int in_f
   for (const bool bands_of_m : {true, false}) {
     const int across = bands_of_m ? tiles_m : tiles_n, along = bands_of_m ? tiles_n : tiles_m;
     for (int band = 1; band <= across && band <= in_flight; ++band) {
-      int other = (in_flight + band - 1) / band;
-      if (other > along) other = along;
-      const double cost =
-          band * (bands_of_m ? bytes_m : bytes_n) + other * (bands_of_m ? bytes_n : bytes_m);
+      const int bands = (in_flight + band * along - 1) / (band * along);
+      const int touched_across = band * bands < across ? band * bands : across;
+      const int lines = (in_flight + band - 1) / band;
+      const int touched_along = lines < along ? lines : along;
+      const double cost = touched_across * (bands_of_m ? bytes_m : bytes_n) +
+                          touched_along * (bands_of_m ? bytes_n : bytes_m);
       if (fewest >= 0 && cost >= fewest) continue;
       fewest = cost;
       best.band = band;
