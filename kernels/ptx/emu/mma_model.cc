@@ -89,6 +89,7 @@ std::uint32_t truncate(std::int64_t sum, int unit, int kept) {
   if (exponent > kF32Bias) return sign | kInf;
   const int shift = exponent - kF32Fraction - unit;
   const auto significand = std::uint32_t(shift >= 0 ? magnitude >> shift : magnitude << -shift);
+  if (significand == 0) return 0;
   const std::uint32_t bits = significand >> kF32Fraction
                                  ? std::uint32_t(exponent + kF32Bias) << kF32Fraction |
                                        (significand & ((1u << kF32Fraction) - 1))

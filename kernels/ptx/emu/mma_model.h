@@ -9,7 +9,7 @@
 //   - The products of a block of K and the accumulator are aligned to the largest exponent among
 //     them, each truncated towards zero to some bits behind the point, and added exactly.
 //   - The sum is normalised and truncated towards zero to fp32, subnormals included; beyond the
-//     largest fp32 it is inf. A sum of zero is +0.
+//     largest fp32 it is inf. A sum of zero, or one that truncation makes zero, is +0.
 //   - Blocks follow one another in the order of k, each starting from the last one's fp32.
 //   - A NaN, inf * 0 or inf - inf gives 0x7fffffff.
 #pragma once

@@ -67,6 +67,16 @@ __global__ void barrier_before_wait(Params p) {
   if (!kBroken) __syncthreads();
   p.data[threadIdx.x] = row[(threadIdx.x + 64) % kThreads].y;
 }
+// As above, where the wait comes before the read, but nothing says so.
+template <bool kBroken>
+__global__ void wait_without_barrier(Params p) {
+  auto& row = smem_of_cta().row[0];
+  if (threadIdx.x < 32) copy(&row[threadIdx.x], my_input(p));
+  __syncthreads();
+  if (threadIdx.x < 32) ptx::cp_async_wait_all();
+  if (!kBroken) __syncthreads();
+  if (threadIdx.x / 32 == 1) p.data[threadIdx.x] = row[threadIdx.x - 32].y;
+}
 template <bool kBroken>
 __global__ void copy_over_copy(Params p) {
   auto& row = smem_of_cta().row[0];
@@ -254,31 +264,19 @@ cudaError_t run(void (*kernel)(Params), const Params& p) {
 }
 
 const test::FaultCase kCases[] = {
-    LK_FAULT_CASE(1, copy_not_waited),
-    LK_FAULT_CASE(1, copy_not_committed),
-    LK_FAULT_CASE(1, wait_group_of_too_many),
-    LK_FAULT_CASE(1, copy_without_barrier),
-    LK_FAULT_CASE(1, barrier_before_wait),
-    LK_FAULT_CASE(1, copy_over_copy),
-    LK_FAULT_CASE(1, store_over_copy),
-    LK_FAULT_CASE(1, copy_over_readers),
-    LK_FAULT_CASE(1, source_written_in_flight),
-    LK_FAULT_CASE(1, copy_from_misaligned),
-    LK_FAULT_CASE(1, copy_to_misaligned),
-    LK_FAULT_CASE(1, src_size_too_large),
-    LK_FAULT_CASE(1, copy_source_past_end),
-    LK_FAULT_CASE(1, copy_past_shared),
-    LK_FAULT_CASE(1, copy_to_global),
-    LK_FAULT_CASE(1, copy_from_shared),
-    LK_FAULT_CASE(1, row_misaligned),
-    LK_FAULT_CASE(1, row_of_global),
-    LK_FAULT_CASE(1, row_without_barrier),
-    LK_FAULT_CASE(1, row_uninitialised),
-    LK_FAULT_CASE(1, row_in_flight),
-    LK_FAULT_CASE(1, lane_misses_ldmatrix),
-    LK_FAULT_CASE(1, lane_misses_mma),
-    LK_FAULT_CASE(1, half_warps_multiply),
-    LK_FAULT_CASE(1, mma_against_shfl),
+    LK_FAULT_CASE(1, copy_not_waited),        LK_FAULT_CASE(1, copy_not_committed),
+    LK_FAULT_CASE(1, wait_group_of_too_many), LK_FAULT_CASE(1, copy_without_barrier),
+    LK_FAULT_CASE(1, barrier_before_wait),    LK_FAULT_CASE(1, wait_without_barrier),
+    LK_FAULT_CASE(1, copy_over_copy),         LK_FAULT_CASE(1, store_over_copy),
+    LK_FAULT_CASE(1, copy_over_readers),      LK_FAULT_CASE(1, source_written_in_flight),
+    LK_FAULT_CASE(1, copy_from_misaligned),   LK_FAULT_CASE(1, copy_to_misaligned),
+    LK_FAULT_CASE(1, src_size_too_large),     LK_FAULT_CASE(1, copy_source_past_end),
+    LK_FAULT_CASE(1, copy_past_shared),       LK_FAULT_CASE(1, copy_to_global),
+    LK_FAULT_CASE(1, copy_from_shared),       LK_FAULT_CASE(1, row_misaligned),
+    LK_FAULT_CASE(1, row_of_global),          LK_FAULT_CASE(1, row_without_barrier),
+    LK_FAULT_CASE(1, row_uninitialised),      LK_FAULT_CASE(1, row_in_flight),
+    LK_FAULT_CASE(1, lane_misses_ldmatrix),   LK_FAULT_CASE(1, lane_misses_mma),
+    LK_FAULT_CASE(1, half_warps_multiply),    LK_FAULT_CASE(1, mma_against_shfl),
 };
 
 }  // namespace
