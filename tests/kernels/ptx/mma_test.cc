@@ -91,10 +91,9 @@ Difference compare(const Shape& s, const Model& m, const std::vector<Problem>& p
 // Which constants come closest: a table on the standard output.
 void fit(const Shape& s, const std::vector<Problem>& problems,
          const std::vector<std::vector<std::uint32_t>>& got) {
-  constexpr int kNoExponent = -10000;  // a product of 0 takes no part in the largest exponent
   for (unsigned block = s.k; block >= 2; block /= 2) {
     for (int fraction = 22; fraction <= 28; ++fraction) {
-      for (const int zero : {-126, kNoExponent}) {
+      for (const int zero : {-126, mma::kNoExponent}) {
         const Difference d = compare(s, {block, fraction, zero}, problems, got);
         std::printf("    blocks of %2u, %d fraction bits, exponent of 0 %6d: %zu differ\n", block,
                     fraction, zero, d.count);
@@ -106,7 +105,7 @@ void fit(const Shape& s, const std::vector<Problem>& problems,
 void check(std::span<const PtxCase> cases, Device& device, int cc_major, bool fits) {
   for (const PtxCase& c : cases) {
     const Shape s = mma::shape_of(c.name);
-    const Model m = mma::published_model(s, cc_major);
+    const Model m = mma::model_of(s, cc_major);
     for (const std::string& draw : mma::draws()) {
       const std::vector<Problem> problems = problems_of(draw, s);
       const auto got = run(c, device, problems);
@@ -129,7 +128,7 @@ void check_probes(std::span<const PtxCase> cases, Device& device, int cc_major) 
     for (const mma::Probe& p : probes) problems.push_back(p.problem);
     const auto got = run(c, device, problems);
     for (std::size_t i = 0; i < probes.size(); ++i) {
-      const auto expected = mma::evaluate(mma::published_model(s, cc_major), s, problems[i]);
+      const auto expected = mma::evaluate(mma::model_of(s, cc_major), s, problems[i]);
       EXPECT_EQ(got[i][0], expected[0])
           << c.name << ": " << probes[i].question << " got " << show(got[i][0], DType::f32)
           << ", the model says " << show(expected[0], DType::f32);
@@ -141,8 +140,8 @@ TEST(Mma, ProbesTellTheGenerationsApart) {
   const Shape s = mma::shape_of("m16n8k16_bf16");
   std::size_t differ = 0;
   for (const mma::Probe& p : mma::probes_of(s)) {
-    differ += mma::evaluate(mma::published_model(s, 8), s, p.problem)[0] !=
-                      mma::evaluate(mma::published_model(s, 9), s, p.problem)[0]
+    differ += mma::evaluate(mma::model_of(s, 8), s, p.problem)[0] !=
+                      mma::evaluate(mma::model_of(s, 9), s, p.problem)[0]
                   ? 1
                   : 0;
   }
