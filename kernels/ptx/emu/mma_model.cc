@@ -10,8 +10,8 @@ constexpr std::uint32_t kNaN = 0x7fffffff;
 constexpr std::uint32_t kInf = 0x7f800000;
 constexpr int kF32Fraction = 23, kF32Bias = 127, kF32MinExponent = -126;
 
-// Exponents that no finite number has, and the one that zeros are given.
-constexpr int kInfExponent = 1 << 10, kNaNExponent = 1 << 11, kZeroExponent = -126;
+// Exponents that no other number has. A zero's is below any sum of two others'.
+constexpr int kInfExponent = 1 << 10, kNaNExponent = 1 << 11, kZeroExponent = -(1 << 12);
 
 struct Format {
   int exponent_bits, fraction_bits, dropped_bits;
@@ -89,6 +89,7 @@ std::uint32_t truncate(std::int64_t sum, int unit, int kept) {
   if (exponent > kF32Bias) return sign | kInf;
   const int shift = exponent - kF32Fraction - unit;
   const auto significand = std::uint32_t(shift >= 0 ? magnitude >> shift : magnitude << -shift);
+  if (significand == 0) return 0;
   const std::uint32_t bits = significand >> kF32Fraction
                                  ? std::uint32_t(exponent + kF32Bias) << kF32Fraction |
                                        (significand & ((1u << kF32Fraction) - 1))
@@ -180,7 +181,7 @@ std::uint32_t mma_block(const MmaNumerics& numerics, const MmaVector& a, const M
   if (!a.finite || !b.finite || c.exponent >= kInfExponent) return sum_special(a, b, n, c);
   const int fraction = numerics.fraction_bits;
   const int widen = fraction - a.fraction_bits - b.fraction_bits;
-  int largest = c.exponent;
+  int largest = std::max(c.exponent, kF32MinExponent);
   std::int64_t sum = 0;
   switch (n) {  // the lengths that instructions have, for the sake of speed
     case 4:

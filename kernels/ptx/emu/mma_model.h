@@ -5,11 +5,13 @@
 // random inputs; Fasi et al., "Numerical behavior of NVIDIA tensor cores" (2021), found the same
 // alignment and truncation before.
 //   - Products are exact. A product's exponent is the sum of its factors', not normalised;
-//     subnormal factors count with the smallest normal exponent, zeros with -126.
+//     subnormal factors count with the smallest normal exponent. A product with a zero factor has
+//     none, whatever the other factor: so an H200 does it (2026-11-30, every type; the published
+//     model gives zeros -126). An accumulator of zero counts with -126.
 //   - The products of a block of K and the accumulator are aligned to the largest exponent among
 //     them, each truncated towards zero to some bits behind the point, and added exactly.
 //   - The sum is normalised and truncated towards zero to fp32, subnormals included; beyond the
-//     largest fp32 it is inf. A sum of zero is +0.
+//     largest fp32 it is inf. A sum of zero, or one that truncation makes zero, is +0.
 //   - Blocks follow one another in the order of k, each starting from the last one's fp32.
 //   - A NaN, inf * 0 or inf - inf gives 0x7fffffff.
 #pragma once

@@ -35,14 +35,15 @@ struct Decoded {
   float value, power;
 };
 
-float power_of_f32(std::uint32_t bits) {
-  bits &= kExponentMask;
-  return std::bit_cast<float>(bits ? bits : kMinNormal);
+Decoded decode_f32(std::uint32_t bits) {
+  const float value = std::bit_cast<float>(bits);
+  const std::uint32_t power = std::max(bits & kExponentMask, kMinNormal);
+  return {value, value == 0 ? 0 : std::bit_cast<float>(power)};
 }
 
 Decoded decode_f16(std::uint32_t bits) {
   const float value = f32_from_f16(std::uint16_t(bits));
-  if (value == 0) return {value, 0x1p-126f};
+  if (value == 0) return {value, 0};
   const std::uint32_t power = std::bit_cast<std::uint32_t>(value) & kExponentMask;
   constexpr float kSmallestPower = 0x1p-14f;
   const float p = std::bit_cast<float>(power);
@@ -56,6 +57,7 @@ Decoded decode_by_model(MmaInput type, std::uint32_t bits) {
   if (!v.finite) {
     return {std::bit_cast<float>(kExponentMask), std::bit_cast<float>(kExponentMask)};
   }
+  if (v.significand[0] == 0) return {bits == 0 ? 0.0f : -0.0f, 0};
   const float power = std::bit_cast<float>(std::uint32_t(v.exponent[0] + kBias) << kFractionBits);
   const float value = float(v.significand[0]) * power / float(1 << v.fraction_bits);
   return {value, power};
@@ -75,11 +77,9 @@ Decoded decode_one(MmaInput type, std::uint32_t bits) {
     case MmaInput::f16:
       return decode_f16(bits);
     case MmaInput::bf16:
-      bits <<= 16;
-      return {std::bit_cast<float>(bits), power_of_f32(bits)};
+      return decode_f32(bits << 16);
     case MmaInput::tf32:
-      bits &= ~kIgnoredOfTf32;
-      return {std::bit_cast<float>(bits), power_of_f32(bits)};
+      return decode_f32(bits & ~kIgnoredOfTf32);
     case MmaInput::e4m3:
       return e4m3[bits];
     default:
@@ -168,13 +168,16 @@ template <int kK>
   const int n = b.rows();
   for (int j = 0; j < n; j += kLanesF32) {
     Floats columns[kK], column_powers[kK];
+    bool finite = true;
+    for (int c = 0; c < kLanesF32; ++c) finite &= b.is_finite(j + c);
     for (int k = 0; k < kK; ++k) {
       std::memcpy(&columns[k], b.values(k) + j, sizeof(Floats));
       std::memcpy(&column_powers[k], b.powers(k) + j, sizeof(Floats));
     }
     for (int i = 0; i < kWgmmaM; ++i) {
       float* at = d + i * n + j;
-      if (!sum_fast<kK>(numerics, rows[i], row_powers[i], columns, column_powers, at, add)) {
+      if (!finite || !a.is_finite(i) ||
+          !sum_fast<kK>(numerics, rows[i], row_powers[i], columns, column_powers, at, add)) {
         sum_slow(numerics, a, b, i, j, at, add);
       }
     }

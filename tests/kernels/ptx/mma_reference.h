@@ -133,10 +133,14 @@ struct Model {
   bool operator==(const Model&) const = default;
 };
 
-inline Model published_model(const Shape& s, int cc_major) {
+// The exponent of a zero factor: its product takes no part in the largest one.
+inline constexpr int kNoExponent = -10000;
+
+// The published one but for that: zeros have -126 there, and not on an H200.
+inline Model model_of(const Shape& s, int cc_major) {
   const unsigned per_16_bytes = s.dropped ? 4 : 8;
-  if (cc_major >= 9) return {s.k, 25, -126};
-  return {std::min(s.k, per_16_bytes), 24, -126};
+  if (cc_major >= 9) return {s.k, 25, kNoExponent};
+  return {std::min(s.k, per_16_bytes), 24, kNoExponent};
 }
 
 struct Scaled {

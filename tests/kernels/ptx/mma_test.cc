@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <map>
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 
+#include "tests/kernels/ptx/mma_probes.h"
 #include "tests/kernels/ptx/mma_reference.h"
 #include "tests/support/backends.h"
 #include "tests/support/ptx_run.h"
@@ -90,10 +91,9 @@ Difference compare(const Shape& s, const Model& m, const std::vector<Problem>& p
 // Which constants come closest: a table on the standard output.
 void fit(const Shape& s, const std::vector<Problem>& problems,
          const std::vector<std::vector<std::uint32_t>>& got) {
-  constexpr int kNoExponent = -10000;  // a product of 0 takes no part in the largest exponent
   for (unsigned block = s.k; block >= 2; block /= 2) {
     for (int fraction = 22; fraction <= 28; ++fraction) {
-      for (const int zero : {-126, kNoExponent}) {
+      for (const int zero : {-126, mma::kNoExponent}) {
         const Difference d = compare(s, {block, fraction, zero}, problems, got);
         std::printf("    blocks of %2u, %d fraction bits, exponent of 0 %6d: %zu differ\n", block,
                     fraction, zero, d.count);
@@ -105,7 +105,7 @@ void fit(const Shape& s, const std::vector<Problem>& problems,
 void check(std::span<const PtxCase> cases, Device& device, int cc_major, bool fits) {
   for (const PtxCase& c : cases) {
     const Shape s = mma::shape_of(c.name);
-    const Model m = mma::published_model(s, cc_major);
+    const Model m = mma::model_of(s, cc_major);
     for (const std::string& draw : mma::draws()) {
       const std::vector<Problem> problems = problems_of(draw, s);
       const auto got = run(c, device, problems);
@@ -116,6 +116,89 @@ void check(std::span<const PtxCase> cases, Device& device, int cc_major, bool fi
       std::printf("%s %s, of %zu results:\n", c.name, draw.c_str(),
                   problems.size() * mma::kM * mma::kN);
       fit(s, problems, got);
+    }
+  }
+}
+
+void check_probes(std::span<const PtxCase> cases, Device& device, int cc_major) {
+  for (const PtxCase& c : cases) {
+    const Shape s = mma::shape_of(c.name);
+    const std::vector<mma::Probe> probes = mma::probes_of(s);
+    std::vector<Problem> problems;
+    for (const mma::Probe& p : probes) problems.push_back(p.problem);
+    const auto got = run(c, device, problems);
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      const auto expected = mma::evaluate(mma::model_of(s, cc_major), s, problems[i]);
+      EXPECT_EQ(got[i][0], expected[0])
+          << c.name << ": " << probes[i].question << " got " << show(got[i][0], DType::f32)
+          << ", the model says " << show(expected[0], DType::f32);
+    }
+  }
+}
+
+TEST(Mma, ProbesTellTheGenerationsApart) {
+  const Shape s = mma::shape_of("m16n8k16_bf16");
+  std::size_t differ = 0;
+  for (const mma::Probe& p : mma::probes_of(s)) {
+    differ += mma::evaluate(mma::model_of(s, 8), s, p.problem)[0] !=
+                      mma::evaluate(mma::model_of(s, 9), s, p.problem)[0]
+                  ? 1
+                  : 0;
+  }
+  EXPECT_GT(differ, 5u);
+}
+
+TEST(Mma, EmulatedProbes) {
+  for (const auto& [name, major] : {std::pair("emu80", 8), std::pair("emu90", 9)}) {
+    const ProfileScope profile(name);
+    check_probes(emu::mma_cases(), emu_device(), major);
+  }
+}
+
+TEST(Mma, GpuProbes) {
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+#if defined(LK_HAVE_CUDA)
+  const DeviceProperties* properties = nullptr;
+  ASSERT_EQ(cuda_device().properties(&properties), cudaSuccess);
+  check_probes(cuda::mma_cases(), cuda_device(), properties->cc_major);
+#endif
+}
+
+TEST(Mma, FlopsAreCounted) {
+  const SettingsScope keep;
+  emulator::settings().count = true;
+  emulator::reset_counters();
+  const std::vector<Problem> two(2, mma::draw_problem("normal", mma::shape_of("m16n8k16_f16"), 1));
+  run(find_case(emu::mma_cases(), "m16n8k16_f16"), emu_device(), two);
+  EXPECT_EQ(emulator::counters().mma_flops, 2u * 2 * 16 * 8 * 16);
+  emulator::reset_counters();
+  const std::vector<Problem> four(4, mma::draw_problem("normal", mma::shape_of("m16n8k4_tf32"), 1));
+  run(find_case(emu::mma_cases(), "m16n8k4_tf32"), emu_device(), four);
+  EXPECT_EQ(emulator::counters().mma_flops, 4u * 2 * 16 * 8 * 4);
+}
+
+// Not a matter of models: integers whose sums are exact come out exact, in the right places.
+TEST(Mma, EmulatedIntegersAreExact) {
+  for (const PtxCase& c : emu::mma_cases()) {
+    const Shape s = mma::shape_of(c.name);
+    Problem p;
+    for (unsigned i = 0; i < mma::kM * s.k; ++i) {
+      p.a.push_back(encode(int(random_word(1, i) % 15) - 7, s.format) << s.dropped);
+    }
+    for (unsigned i = 0; i < mma::kN * s.k; ++i) {
+      p.b.push_back(encode(int(random_word(2, i) % 15) - 7, s.format) << s.dropped);
+    }
+    for (unsigned i = 0; i < mma::kM * mma::kN; ++i) {
+      p.c.push_back(encode(int(random_word(3, i) % 2001) - 1000, kF32));
+    }
+    const auto got = run(c, emu_device(), {p})[0];
+    for (unsigned at = 0; at < got.size(); ++at) {
+      double sum = decode(p.c[at], kF32);
+      for (unsigned i = 0; i < s.k; ++i) {
+        sum += decode(p.a[at / mma::kN * s.k + i] >> s.dropped, s.format) *
+               decode(p.b[at % mma::kN * s.k + i] >> s.dropped, s.format);
+      }
+      EXPECT_EQ(decode(got[at], kF32), sum) << c.name << " at " << at;
     }
   }
 }

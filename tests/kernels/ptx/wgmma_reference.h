@@ -111,7 +111,7 @@ struct Model {
   bool operator==(const Model&) const = default;
 };
 
-// arXiv 2511.10909 (MMA-Sim), Hopper.
+// arXiv 2511.10909 (MMA-Sim), Hopper; but a product with a zero factor has no exponent, as on an H200.
 inline Model published_model(const Type& a) {
   return a.bytes == 1 ? Model{kStepBytes, 13, 13} : Model{kStepBytes, 25, 23};
 }
@@ -121,12 +121,11 @@ struct Element {
   mma::Scaled scaled;
 };
 inline std::vector<Element> elements(const Operand& o) {
-  constexpr int kZeroExponent = -126;
   std::vector<Element> all;
   for (const std::uint32_t bits : o.bits) {
     const double v = value_of(o.type, bits);
-    all.push_back({v, std::isfinite(v) ? mma::scaled(v, o.type.format, kZeroExponent)
-                                       : mma::Scaled{0, kZeroExponent}});
+    all.push_back({v, std::isfinite(v) ? mma::scaled(v, o.type.format, mma::kNoExponent)
+                                       : mma::Scaled{0, mma::kNoExponent}});
   }
   return all;
 }
@@ -156,7 +155,7 @@ inline std::uint32_t block(const Model& m, const Element* a, const Element* b, i
   const int exponent = std::max(std::ilogb(value), kF32.min_exponent());
   if (exponent > kF32.bias()) return encode(value > 0 ? HUGE_VAL : -HUGE_VAL, kF32);
   const double kept = std::trunc(std::ldexp(value, m.output_bits - exponent));
-  if (kept == 0) return value < 0 ? kF32.sign() : 0;
+  if (kept == 0) return 0;
   return encode(std::ldexp(kept, exponent - m.output_bits), kF32);
 }
 
