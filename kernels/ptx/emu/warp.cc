@@ -94,8 +94,8 @@ void compute_vote(Thread* lanes, const Gathering& g) {
   for (std::uint32_t m = g.membermask; m; m &= m - 1) lanes[std::countr_zero(m)].result = result;
 }
 
-// The manual promises one lane, the same for the same mask, and not which: the lowest when late, the
-// highest when eager, drawn when random.
+// The manual promises one lane, the same for the same mask, and not which: the lowest when late,
+// the highest when eager, drawn when random.
 void compute_elect(Thread* lanes, const Gathering& g) {
   std::uint32_t leader = std::uint32_t(std::countr_zero(g.membermask));
   if (settings().completion == Completion::eager) {

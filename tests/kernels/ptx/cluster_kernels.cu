@@ -82,8 +82,8 @@ struct RoundsParams {
   int rounds;
 };
 
-// Every round each CTA writes to the next one and then adds what it got: two slots in turns, so that
-// one barrier a round is enough. Work goes on between arrival and wait.
+// Every round each CTA writes to the next one and then adds what it got: two slots in turns, so
+// that one barrier a round is enough. Work goes on between arrival and wait.
 __global__ void rounds_kernel(const __grid_constant__ RoundsParams p) {
   auto& s = ptx::dynamic_smem<RoundsSmem>();
   const std::uint32_t rank = ptx::cluster_ctarank(), ctas = ptx::cluster_nctarank();
