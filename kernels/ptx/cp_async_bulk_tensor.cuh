@@ -61,6 +61,7 @@ LK_DEVICE void cp_async_bulk_tensor_3d_shared_global_multicast(void* dst, const 
 
 // cp.async.bulk.tensor.{1,2,3}d.global.shared::cta.tile.bulk_group{.L2::cache_hint}
 //     [map, {x, y, z}], [src]{, policy};                                sm_90, PTX 8.0, thread
+// The box begins inside the tensor, and may reach beyond its end.
 LK_DEVICE void cp_async_bulk_tensor_1d_global_shared(const TensorMap* map, int x, const void* src);
 LK_DEVICE void cp_async_bulk_tensor_1d_global_shared(const TensorMap* map, int x, const void* src,
                                                      CachePolicy policy);
