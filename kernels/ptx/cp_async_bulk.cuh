@@ -36,8 +36,8 @@ LK_DEVICE void cp_async_bulk_shared_global_multicast(void* dst, const void* src,
                                                      std::uint32_t bytes, Mbarrier* bar,
                                                      std::uint16_t cta_mask, CachePolicy policy);
 
-// cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [dst], [src], bytes, [bar];
-//                                                                       sm_90, PTX 8.0, thread
+// cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes
+//     [dst], [src], bytes, [bar];                                       sm_90, PTX 8.0, thread
 // dst and bar are in the same CTA, another one than the executing.
 template <class T>
 LK_DEVICE void cp_async_bulk_shared_cluster_shared(ClusterPtr<T> dst, const void* src,

@@ -1,12 +1,12 @@
-// Tensor copies: one thread has the copy engine move a box of a tensor in global memory, to or from
+// Tensor copies: one thread has the copy engine move a box of a tensor in global memory, from or to
 // a dense tile in shared memory that may be swizzled. Included by ptx.cuh only.
 //
-// The tensor map says where the tensor lies and how large the box is (tensor_map.h); it is passed as
-// a `__grid_constant__ const` parameter of the kernel. Coordinates are in elements, innermost first,
-// and may be negative or beyond the end; x times the element's size is a multiple of 16 bytes. What
-// lies outside the tensor is zero in shared memory, is not stored, and counts as bytes all the same.
-// The tile in shared memory starts at a multiple of 128 bytes; of swizzle_repeat() if the pattern is
-// to start with it.
+// The tensor map says where the tensor lies and how large the box is (tensor_map.h); it is passed
+// as a `__grid_constant__ const` parameter of the kernel. Coordinates are in elements, innermost
+// first, and may be negative or beyond the end; x times the element's size is a multiple of 16
+// bytes. What lies outside the tensor is zero in shared memory, is not stored, and counts as bytes
+// all the same. The tile starts at a multiple of 128 bytes of shared memory; of swizzle_repeat() if
+// the pattern is to start with it.
 #pragma once
 
 #include "kernels/ptx/cp_async_bulk.cuh"
@@ -61,6 +61,7 @@ LK_DEVICE void cp_async_bulk_tensor_3d_shared_global_multicast(void* dst, const 
 
 // cp.async.bulk.tensor.{1,2,3}d.global.shared::cta.tile.bulk_group{.L2::cache_hint}
 //     [map, {x, y, z}], [src]{, policy};                                sm_90, PTX 8.0, thread
+// The box begins inside the tensor, and may reach beyond its end.
 LK_DEVICE void cp_async_bulk_tensor_1d_global_shared(const TensorMap* map, int x, const void* src);
 LK_DEVICE void cp_async_bulk_tensor_1d_global_shared(const TensorMap* map, int x, const void* src,
                                                      CachePolicy policy);

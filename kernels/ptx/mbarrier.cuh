@@ -40,6 +40,10 @@ LK_DEVICE void mbarrier_expect_tx(Mbarrier* bar, std::uint32_t bytes);
 // mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [bar], bytes;  sm_90, PTX 8.0, thread
 LK_DEVICE void mbarrier_expect_tx_cluster(ClusterPtr<Mbarrier> bar, std::uint32_t bytes);
 
+// mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], bytes;        sm_90, PTX 8.0, thread
+// What the copy engine does when bytes have landed.
+LK_DEVICE void mbarrier_complete_tx(Mbarrier* bar, std::uint32_t bytes);
+
 // mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [bar], bytes;    sm_90, PTX 8.0, thread
 // expect_tx, then one arrival.
 LK_DEVICE void mbarrier_arrive_expect_tx(Mbarrier* bar, std::uint32_t bytes);

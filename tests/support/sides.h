@@ -30,20 +30,33 @@ void PrintTo(const Side<Kernels>& side, std::ostream* out) {
   *out << side.name;
 }
 
-// Of compute capability 9.0: the emulator in each order, and the GPU where the build has it.
+// The emulator in each order.
 template <class Kernels>
-std::vector<Side<Kernels>> sides([[maybe_unused]] const Kernels& emulated,
-                                 [[maybe_unused]] const Kernels* cuda) {
+std::vector<Side<Kernels>> emulated_sides(const Kernels& kernels) {
   using emulator::Completion;
-  std::vector<Side<Kernels>> all{{&emu_backend(), &emulated, Completion::late, "emu_late"},
-                                 {&emu_backend(), &emulated, Completion::eager, "emu_eager"},
-                                 {&emu_backend(), &emulated, Completion::random, "emu_random"}};
-#if defined(LK_HAVE_CUDA)
-  all.push_back({&cuda_backend(), cuda, Completion::late, "cuda"});
-#endif
-  return all;
+  return {{&emu_backend(), &kernels, Completion::late, "emu_late"},
+          {&emu_backend(), &kernels, Completion::eager, "emu_eager"},
+          {&emu_backend(), &kernels, Completion::random, "emu_random"}};
 }
 
+// And the GPU, where the build has it. FUNCTION, of the namespaces emu and cuda, returns the
+// family's Kernels.
+#if defined(LK_HAVE_CUDA)
+template <class Kernels>
+std::vector<Side<Kernels>> all_sides(const Kernels& emulated, const Kernels& cuda) {
+  std::vector<Side<Kernels>> all = emulated_sides(emulated);
+  all.push_back({&cuda_backend(), &cuda, emulator::Completion::late, "cuda"});
+  return all;
+}
+#define LK_SIDES(FUNCTION) all_sides(emu::FUNCTION(), cuda::FUNCTION())
+#else
+#define LK_SIDES(FUNCTION) emulated_sides(emu::FUNCTION())
+#endif
+#define LK_INSTANTIATE_SIDES(SUITE, FUNCTION)                              \
+  INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(LK_SIDES(FUNCTION)), \
+                           [](const auto& info) { return std::string(info.param.name); })
+
+// Compute capability 9.0.
 template <class Kernels>
 class SidesTest : public testing::TestWithParam<Side<Kernels>> {
  protected:

@@ -37,6 +37,12 @@ LK_DEVICE void mbarrier_expect_tx_cluster(ClusterPtr<Mbarrier> bar, std::uint32_
       "r"(bytes)
       : "memory");
 }
+LK_DEVICE void mbarrier_complete_tx(Mbarrier* bar, std::uint32_t bytes) {
+  asm volatile(
+      "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem_address(bar)),
+      "r"(bytes)
+      : "memory");
+}
 LK_DEVICE void mbarrier_arrive_expect_tx(Mbarrier* bar, std::uint32_t bytes) {
   asm volatile(
       "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(smem_address(bar)),

@@ -289,6 +289,7 @@ void issue_store(AsyncOp op) {
                });
     check_async_global(t, r.global, r.valid, {.stamp = write, .name = op.name, .pc = op.pc});
   }
+  if (machine().launch.counting) ++machine().counters.global_write_requests;
   g.open = true;
   g.last_pc = op.pc;
   if (op.rows.empty()) return;  // all of it outside

@@ -23,6 +23,7 @@ void mbarrier_update(const void* bar, std::uint32_t bytes, std::uint32_t arrival
                      const char* name);
 void mbarrier_update_cluster(std::uint32_t bar, std::uint32_t bytes, std::uint32_t arrivals,
                              const char* name);
+void mbarrier_complete_tx(const void* bar, std::uint32_t bytes);
 bool mbarrier_test_wait(const void* bar, std::uint32_t parity);
 bool mbarrier_try_wait(const void* bar, std::uint32_t parity, bool cluster);
 void fence_mbarrier_init();

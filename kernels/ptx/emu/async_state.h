@@ -139,7 +139,7 @@ void restamp_shared(Cta* target, std::uint32_t offset, std::uint32_t bytes, Acce
 
 // Issues a copy that lands on an mbarrier; or a store of the thread's open bulk group.
 void issue(AsyncOp op);
-// The same into the CTAs of the mask (kOwnCta: the thread's), each with its mbarrier at this offset.
+// The same into the CTAs of the mask (kOwnCta: the thread's), each with its mbarrier at the offset.
 void issue_load(AsyncOp op, std::uint32_t bar, std::uint32_t cta_mask);
 void issue_store(AsyncOp op);
 // Lands copies until that wakes somebody of the cluster: those that somebody waits for, the newest

@@ -214,6 +214,21 @@ void mbarrier_update_cluster(std::uint32_t bar, std::uint32_t bytes, std::uint32
   update(t, r.cta, b, bytes, arrivals, name, pc);
 }
 
+void mbarrier_complete_tx(const void* bar, std::uint32_t bytes) {
+  constexpr const char* kName = "mbarrier.complete_tx";
+  const void* pc = __builtin_return_address(0);
+  require_sm(90, kName);
+  Thread* t = current_thread;
+  const std::uint32_t offset = shared_offset(t, bar, 8, 8, kName, pc);
+  MbarrierState& b = find_mbarrier(t, t->cta, offset, MbarrierUse::own, kName, pc);
+  AsyncOp op;
+  op.issuer = t;
+  op.pc = pc;
+  op.name = kName;
+  ++b.in_flight;
+  complete_tx(t->cta, &b, bytes, op);
+}
+
 namespace {
 
 MbarrierState& find_for_wait(const void* bar, std::uint32_t parity, const char* name,

@@ -29,6 +29,9 @@ namespace libkernels::inline LK_BACKEND::ptx {
                                                                  std::uint32_t bytes) {
   emulator::mbarrier_update_cluster(bar.address, bytes, 0, "mbarrier.expect_tx");
 }
+[[gnu::always_inline]] LK_DEVICE void mbarrier_complete_tx(Mbarrier* bar, std::uint32_t bytes) {
+  emulator::mbarrier_complete_tx(bar, bytes);
+}
 [[gnu::always_inline]] LK_DEVICE void mbarrier_arrive_expect_tx(Mbarrier* bar,
                                                                 std::uint32_t bytes) {
   emulator::require_sm(90, "mbarrier.arrive.expect_tx");

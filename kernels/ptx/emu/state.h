@@ -218,6 +218,11 @@ extern LK_EMU_TLS Thread* current_thread;
 
 // ---- Between the parts ------------------------------------------------------------------------
 
+// Runs all of it, or until a fault; abandons what still runs then.
+void run_grid(Launch* launch);
+
+inline std::uint64_t volume(dim3 d) { return std::uint64_t(d.x) * d.y * d.z; }
+
 // Ends the launch; the calling fiber never continues. printf-style, so that no object is left
 // behind on the abandoned stack.
 [[noreturn]] void fail(cudaError_t error, const void* pc, const char* format, ...)

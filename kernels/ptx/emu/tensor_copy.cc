@@ -78,6 +78,20 @@ std::vector<Row> rows_of(const TensorLayout& m, const BoxStart& box, std::uint32
   return rows;
 }
 
+// An H200 stopped with an illegal instruction at a store of a box that began before the tensor, at
+// (-14, -2, -1), and lay outside. Which of these it minds has not been measured; that a box may
+// reach beyond the end is certain.
+void check_starts_inside(const TensorLayout& m, const BoxStart& box, const char* name,
+                         const void* pc) {
+  for (int i = 0; i < m.rank; ++i) {
+    if (box.at[i] >= 0 && std::uint32_t(box.at[i]) <= m.last[i]) continue;
+    fail(cudaErrorLaunchFailure, pc,
+         "%s at coordinate %d of dimension %d, which has %llu elements; expected the box to begin "
+         "inside the tensor (loads may begin anywhere)",
+         name, box.at[i], i, static_cast<unsigned long long>(m.last[i]) + 1);
+  }
+}
+
 std::uint32_t bytes_of(const TensorLayout& m) {
   std::uint32_t bytes = m.element_bytes;
   for (int i = 0; i < m.rank; ++i) bytes *= m.box[i];
@@ -109,6 +123,7 @@ void tensor_store(const void* map, BoxStart box, const void* src) {
   const void* pc = __builtin_return_address(0);
   Thread* t = current_thread;
   const TensorLayout m = read_map(map, box, kName, pc);
+  check_starts_inside(m, box, kName, pc);
   AsyncOp op;
   op.kind = AsyncOp::Kind::store;
   op.target = t->cta;

@@ -109,8 +109,8 @@ void compute_matrix(Thread* lanes, const Gathering& g) {
   complete_matrix(g.op, lanes);
 }
 
-// The manual promises one lane, the same for the same mask, and not which: the lowest when late, the
-// highest when eager, drawn when random.
+// The manual promises one lane, the same for the same mask, and not which: the lowest when late,
+// the highest when eager, drawn when random.
 void compute_elect(Thread* lanes, const Gathering& g) {
   std::uint32_t leader = std::uint32_t(std::countr_zero(g.membermask));
   if (settings().completion == Completion::eager) {

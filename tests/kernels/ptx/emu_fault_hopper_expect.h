@@ -165,6 +165,11 @@ inline const std::vector<HopperExpected>& hopper_expectations() {
        false,
        {"out of bounds: cp.async.bulk.tensor to shared memory reads 128 bytes",
         "0 bytes past the end of a buffer of 4096 bytes"}},
+      {"store_before_tensor",
+       false,
+       {"cp.async.bulk.tensor to global memory at coordinate -1 of dimension 1, which has 32 "
+        "elements",
+        "expected the box to begin inside the tensor"}},
       {"wrong_rank", false, {"of 3 dimensions with a tensor map of 2"}},
       {"access_before_grid_wait",
        true,

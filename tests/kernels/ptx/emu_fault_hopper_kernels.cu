@@ -414,6 +414,17 @@ __global__ void tensor_past_end(const __grid_constant__ Params p) {
   wait(&s.full, 0);
 }
 template <bool kBroken>
+__global__ void store_before_tensor(const __grid_constant__ Params p) {
+  auto& s = ptx::dynamic_smem<Smem>();
+  fill_tile(s, 1);
+  ptx::fence_proxy_async_shared_cta();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  ptx::cp_async_bulk_tensor_2d_global_shared(&p.map, 0, kBroken ? -1 : 1, s.tile);
+  ptx::cp_async_bulk_commit_group();
+  ptx::cp_async_bulk_wait_group_read<0>();
+}
+template <bool kBroken>
 __global__ void wrong_rank(const __grid_constant__ Params p) {
   auto& s = ptx::dynamic_smem<Smem>();
   init_barriers(s);
@@ -485,6 +496,7 @@ const Case kCases[] = {
     LK_HOPPER_CASE(ragged_size, 1, 1),
     LK_HOPPER_CASE(source_past_end, 1, 1),
     LK_HOPPER_CASE(tensor_past_end, 1, 1),
+    LK_HOPPER_CASE(store_before_tensor, 1, 1),
     LK_HOPPER_CASE(wrong_rank, 1, 1),
     LK_HOPPER_CASE(access_before_grid_wait, 1, 1, true),
     LK_HOPPER_CASE(copy_before_grid_wait, 1, 1, true),

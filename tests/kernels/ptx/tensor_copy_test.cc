@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "tests/kernels/ptx/tensor_copy_case.h"
-#include "tests/support/device_buffer.h"
+#include "tests/support/bytes.h"
 #include "tests/support/sides.h"
 
 namespace libkernels {
@@ -24,8 +26,6 @@ const test::TensorSide& tensor_side();
 
 namespace libkernels::test {
 namespace {
-
-using Bytes = std::vector<std::uint8_t>;
 
 constexpr int kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};  // of TensorType
 
@@ -128,21 +128,18 @@ TensorDraw draw_tensor(std::uint64_t seed, std::size_t most_bytes) {
   return d;
 }
 
-Bytes random_bytes(std::size_t n, std::uint64_t seed) {
-  Bytes bytes(n);
-  for (std::size_t i = 0; i < n; ++i) bytes[i] = std::uint8_t(random_bits(seed, i));
-  return bytes;
-}
-
-Bytes poison(std::size_t words) {
-  Bytes bytes(words * 4);
-  for (std::size_t i = 0; i < words; ++i) std::memcpy(&bytes[4 * i], &kTilePoison, 4);
-  return bytes;
-}
-
-// An unpadded place in `tile` gets the box.
+// The box, from the start of `tile`.
 void fill_tile(const TensorDraw& d, const Bytes& tensor, std::uint8_t* tile) {
   for_box(d, [&](const Place& p) { tile[p.tile] = p.inside ? tensor[p.tensor] : 0; });
+}
+
+// Stores must (tensor_copy.cc has why).
+void begin_inside(TensorDraw* d) {
+  for (int i = 0; i < d->rank; ++i) {
+    const int unit = i == 0 ? 16 / element_bytes(*d) : 1;
+    const int last = (int(d->extents[i]) - 1) / unit * unit;
+    d->at[i] = std::clamp(d->at[i], 0, last);
+  }
 }
 
 std::string show(const TensorDraw& d) {
@@ -154,42 +151,20 @@ std::string show(const TensorDraw& d) {
   return s;
 }
 
-testing::AssertionResult same_bytes(const Bytes& got, const Bytes& expected) {
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (got[i] == expected[i]) continue;
-    return testing::AssertionFailure()
-           << "byte " << i << ": got " << int(got[i]) << ", expected " << int(expected[i]);
-  }
-  return testing::AssertionSuccess();
-}
-
 // ---- Tests ------------------------------------------------------------------------------------
 
-class TensorCopy : public SidesTest<TensorSide> {
- protected:
-  // A tensor in device memory.
-  DeviceBuffer upload(const Bytes& bytes) const {
-    DeviceBuffer buffer(device(), bytes.size());
-    buffer.copy_in(bytes.data(), bytes.size());
-    return buffer;
-  }
-  Bytes download(const DeviceBuffer& buffer) const {
-    Bytes bytes(buffer.bytes());
-    buffer.copy_out(bytes.data(), bytes.size());
-    return bytes;
-  }
-};
+using TensorCopy = SidesTest<TensorSide>;
 
 TEST_P(TensorCopy, Loads) {
   for (int i = 0; i < draws(250, 1500); ++i) {
     const TensorDraw d = draw_tensor(std::uint64_t(i), i % 8 ? 4096 : kTileBytes);
     SCOPED_TRACE(std::to_string(i) + ": " + show(d));
     const Bytes tensor = random_bytes(tensor_bytes(d), std::uint64_t(i));
-    const DeviceBuffer in = upload(tensor), out(device(), kTileBytes);
+    const DeviceBuffer in = upload(device(), tensor), out(device(), kTileBytes);
     const cudaError_t error =
         kernels().load(in.data(), d, static_cast<std::uint32_t*>(out.data()), nullptr);
     ASSERT_EQ(error, cudaSuccess) << why(error);
-    Bytes expected = poison(kTileWords);
+    Bytes expected = repeated(kTilePoison, kTileWords);
     fill_tile(d, tensor, expected.data());
     ASSERT_TRUE(same_bytes(download(out), expected));
   }
@@ -197,11 +172,12 @@ TEST_P(TensorCopy, Loads) {
 
 TEST_P(TensorCopy, Stores) {
   for (int i = 0; i < draws(250, 1500); ++i) {
-    const TensorDraw d = draw_tensor(1000000 + std::uint64_t(i), i % 8 ? 4096 : kTileBytes);
+    TensorDraw d = draw_tensor(1000000 + std::uint64_t(i), i % 8 ? 4096 : kTileBytes);
+    begin_inside(&d);
     SCOPED_TRACE(std::to_string(i) + ": " + show(d));
     Bytes tensor = random_bytes(tensor_bytes(d), std::uint64_t(i));
     const Bytes tile = random_bytes(kTileBytes, 77 + std::uint64_t(i));
-    const DeviceBuffer in = upload(tile), out = upload(tensor);
+    const DeviceBuffer in = upload(device(), tile), out = upload(device(), tensor);
     const cudaError_t error =
         kernels().store(out.data(), d, static_cast<const std::uint32_t*>(in.data()), nullptr);
     ASSERT_EQ(error, cudaSuccess) << why(error);
@@ -225,11 +201,11 @@ TEST_P(TensorCopy, Multicasts) {
     SCOPED_TRACE(std::to_string(i) + ": " + show(d));
     const Bytes tensor = random_bytes(tensor_bytes(d), std::uint64_t(i));
     const std::size_t words = std::size_t(cast.ctas) * kMostCtas * kSlotWords;
-    const DeviceBuffer in = upload(tensor), out(device(), words * 4);
+    const DeviceBuffer in = upload(device(), tensor), out(device(), words * 4);
     const cudaError_t error =
         kernels().multicast(in.data(), d, cast, static_cast<std::uint32_t*>(out.data()), nullptr);
     ASSERT_EQ(error, cudaSuccess) << why(error);
-    Bytes expected = poison(words);
+    Bytes expected = repeated(kTilePoison, words);
     for (int to = 0; to < cast.ctas; ++to) {
       for (int from = 0; from < cast.ctas; ++from) {
         if (!(cast.masks[from] >> to & 1)) continue;
@@ -240,6 +216,34 @@ TEST_P(TensorCopy, Multicasts) {
     }
     ASSERT_TRUE(same_bytes(download(out), expected));
   }
+}
+
+// What stores outside the tensor do on a GPU, for whoever wants to know: LK_PROBE=0..8, each in a
+// process of its own, since an illegal instruction ends the context.
+TEST_P(TensorCopy, DISABLED_StoreOutside) {
+  const int starts[][3] = {{-8, 0, 0}, {0, -1, 0},  {0, 0, -1}, {32, 0, 0},    {0, 20, 0},
+                           {0, 0, 9},  {0, -16, 0}, {0, 0, -2}, {-32, -16, -2}};
+  const char* probe = std::getenv("LK_PROBE");
+  const int which = probe == nullptr ? 0 : std::atoi(probe);
+  ASSERT_LT(which, int(std::size(starts)));
+  TensorDraw d;
+  d.type = 7;  // f32
+  d.rank = 3;
+  d.swizzle = 3;
+  d.extents[0] = 32, d.extents[1] = 20, d.extents[2] = 3;
+  d.strides[0] = 128, d.strides[1] = 20 * 128;
+  d.box[0] = 32, d.box[1] = 16, d.box[2] = 2;
+  std::copy_n(starts[which], 3, d.at);
+  Bytes tensor = random_bytes(tensor_bytes(d), 1);
+  const Bytes tile = random_bytes(kTileBytes, 2);
+  const DeviceBuffer in = upload(device(), tile), out = upload(device(), tensor);
+  const cudaError_t error =
+      kernels().store(out.data(), d, static_cast<const std::uint32_t*>(in.data()), nullptr);
+  ASSERT_EQ(error, cudaSuccess) << show(d) << "\n" << why(error);
+  for_box(d, [&](const Place& p) {
+    if (p.inside) tensor[p.tensor] = tile[p.tile];
+  });
+  EXPECT_TRUE(same_bytes(download(out), tensor)) << show(d);
 }
 
 // A dense tensor that every rule allows.
@@ -287,14 +291,7 @@ TEST_P(TensorCopy, MapsThatBreakARuleAreRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, TensorCopy,
-#if defined(LK_HAVE_CUDA)
-                         testing::ValuesIn(sides(emu::tensor_side(), &cuda::tensor_side())),
-#else
-                         testing::ValuesIn(sides(emu::tensor_side(),
-                                                 static_cast<const TensorSide*>(nullptr))),
-#endif
-                         [](const auto& info) { return std::string(info.param.name); });
+LK_INSTANTIATE_SIDES(TensorCopy, tensor_side);
 
 }  // namespace
 }  // namespace libkernels::test
