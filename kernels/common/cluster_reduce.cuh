@@ -1,5 +1,5 @@
-// Reductions across the CTAs of a cluster, through their shared memory, in the order of their ranks:
-// every CTA gets the same bits.
+// Reductions across the CTAs of a cluster, through their shared memory, in the order of their
+// ranks: every CTA gets the same bits.
 #pragma once
 
 #include "kernels/common/bits.cuh"

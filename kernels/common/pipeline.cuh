@@ -6,9 +6,9 @@
 //     ... copies onto ring.full[at.stage]   consumer_release(ring, at)
 //     at.advance()                          at.advance()
 //
-// Each role keeps its own position and goes through the stages in order, across tiles: the parity is
-// that of how often the ring has been used up, not of anything in the tile. A producer may run ahead
-// by the whole ring. Nothing else orders the two.
+// Each role keeps its own position and goes through the stages in order, across tiles: the parity
+// is that of how often the ring has been used up, not of anything in the tile. A producer may run
+// ahead by the whole ring. Nothing else orders the two.
 #pragma once
 
 #include "kernels/ptx/ptx.cuh"
@@ -89,8 +89,8 @@ LK_DEVICE void consumer_wait(PipelineBarriers<kStages>* ring, const PipelinePosi
   }
 }
 
-// The stage may be overwritten: what this thread read of it has been read. Of reads by wgmma that is
-// so after wgmma_wait_group, in each warp.
+// The stage may be overwritten: what this thread read of it has been read. Of reads by wgmma that
+// is so after wgmma_wait_group, in each warp.
 template <int kStages>
 LK_DEVICE void consumer_release(PipelineBarriers<kStages>* ring,
                                 const PipelinePosition<kStages>& at) {

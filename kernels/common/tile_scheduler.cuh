@@ -1,8 +1,8 @@
 // Which output tile comes when, in a persistent grid. Pure arithmetic, for the host as well.
 //
-// Tiles that run at the same time should share rows of A and columns of B, which then come from L2.
-// So the grid of tiles is cut into bands of `band` tile rows, and a band is walked column by column:
-// w tiles in flight touch about `band` tile rows and w / band tile columns.
+// Tiles that run at the same time should share rows of A and columns of B, which then come from
+// L2. So the grid of tiles is cut into bands of `band` tile rows, and a band is walked column by
+// column: w tiles in flight touch about `band` tile rows and w / band tile columns.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -2,9 +2,9 @@
 //
 // With 2^e the largest exponent among a sum's terms and f the bits kept behind it, each term is
 // truncated to a multiple of q = 2^(e - f). Products have at most 22 bits, so fp32 holds them, and
-// scaling by 1/q is exact: conversion to an integer is the truncation. The at most 16 (f = 25) or 32
-// (f = 13) of them, each below 2^(f + 2), add up in 32 bits. What leaves the range where that holds
-// (and what is not finite) goes through mma_block.
+// scaling by 1/q is exact: conversion to an integer is the truncation. The at most 16 (f = 25) or
+// 32 (f = 13) of them, each below 2^(f + 2), add up in 32 bits. What leaves the range where that
+// holds (and what is not finite) goes through mma_block.
 #include "kernels/ptx/emu/wgmma_tile.h"
 
 #include <algorithm>

@@ -17,8 +17,8 @@ class WgmmaOperand {
 
   int k() const { return k_; }
   int rows() const { return rows_; }
-  // Element k of a row and the power of two of its exponent, as mma_model.h counts it: 0 for a zero,
-  // infinite for what is no finite number.
+  // Element k of a row and the power of two of its exponent, as mma_model.h counts it: 0 for a
+  // zero, infinite for what is no finite number.
   const float* values(int k) const { return values_[k]; }
   const float* powers(int k) const { return powers_[k]; }
   MmaVector vector(int row) const;

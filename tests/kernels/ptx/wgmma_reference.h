@@ -111,7 +111,7 @@ struct Model {
   bool operator==(const Model&) const = default;
 };
 
-// arXiv 2511.10909 (MMA-Sim), Hopper; but a product with a zero factor has no exponent, as on an H200.
+// arXiv 2511.10909 (MMA-Sim), Hopper; but a product with a zero factor has no exponent.
 inline Model published_model(const Type& a) {
   return a.bytes == 1 ? Model{kStepBytes, 13, 13} : Model{kStepBytes, 25, 23};
 }

@@ -1,7 +1,7 @@
 // wgmma.cuh: every type, shape, layout and swizzle sums as the published model of Hopper's tensor
 // cores says, bit for bit, on the emulator and on the GPU. A GPU that differs gets a count for each
 // kernel and draw, the first examples, and how many results other constants of the model would
-// explain. Cost: 4 s emulated.
+// explain. Cost: 1.4 s emulated.
 #include <gtest/gtest.h>
 
 #include <cstdio>
