@@ -94,10 +94,11 @@ std::string explain(const MatmulCall& call) {
 }
 
 CallResources resources(const MatmulCall& call) {
-  const Call c = checked(call);
+  Call c = checked(call);
   if (c.empty) throw invalid_argument("matmul: no kernel runs for a problem without elements");
-  const auto& row =
-      choose(LK_OP_MATMUL, table(), c.problem, current_device(LK_OP_MATMUL), call.pin, nullptr);
+  const DeviceProperties& properties = current_device(LK_OP_MATMUL);
+  c.problem.device = &properties;
+  const auto& row = choose(LK_OP_MATMUL, table(), c.problem, properties, call.pin, nullptr);
   return call_resources(LK_OP_MATMUL, row, c.problem);
 }
 

@@ -211,7 +211,8 @@ Call checked(const MatmulCall& call) {
             .scale_a = o.scale_a,
             .scale_b = o.scale_b,
             .activation = static_cast<Activation>(o.activation),
-            .math = static_cast<Math>(o.math)};
+            .math = static_cast<Math>(o.math),
+            .device = nullptr};
   if (o.beta == 0) p.c_in.data = nullptr;
   return {.problem = p, .options = o, .k = a.cols, .empty = c.empty() || batch == 0};
 }

@@ -33,6 +33,7 @@ struct Problem {
   const float* scale_b;
   Activation activation;
   Math math;
+  const DeviceProperties* device;  // for KernelRow::resources: the tile depends on it
 };
 
 constexpr bool is_f8(DType t) { return t == DType::f8_e4m3 || t == DType::f8_e5m2; }

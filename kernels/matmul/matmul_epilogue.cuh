@@ -155,7 +155,7 @@ LK_DEVICE void finish(const Epilogue& e, float scale, float (&v)[kCount],
 template <int kRows, int kCols, int kCount>
 LK_DEVICE void store_block_by(const Epilogue& e, float scale, const float* block,
                               std::int64_t batch, std::int64_t row0, std::int64_t col0) {
-  constexpr int kPerRow = kCols / kCount;                             // lanes, or items, of a row
+  constexpr int kPerRow = kCols / kCount;  // lanes, or items, of a row
   constexpr int kLanes = kPerRow < kWarpThreads ? kPerRow : kWarpThreads;
   constexpr int kRowsAtOnce = kWarpThreads / kLanes;
   static_assert(kCols % kCount == 0 && kWarpThreads % kLanes == 0 && kPerRow % kLanes == 0);

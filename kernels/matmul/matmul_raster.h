@@ -10,7 +10,7 @@
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
 struct Raster {
-  std::int64_t tiles;      // in all, the batch included
+  std::int64_t tiles;  // in all, the batch included
   std::int64_t tiles_m, tiles_n;
   std::int64_t band;       // tiles of M in a band; the last band of a product may have fewer
   Divider per_product;     // tiles of one product
