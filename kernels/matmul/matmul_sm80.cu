@@ -14,6 +14,7 @@
 // The kernels are in matmul_tensor_sm80.cuh and matmul_sm80_fp32.cu; the plan in matmul_plan.h.
 #include "kernels/common/launch_plan.h"
 #include "kernels/matmul/matmul_sm80.h"
+#include "kernels/ptx/ptx.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
