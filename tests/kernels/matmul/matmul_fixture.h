@@ -131,6 +131,20 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
                                         .stream = stream,
                                         .pin = param().kernel.info->name});
   }
+  // What the call of run(t) would launch.
+  static std::string explain(const MatmulCase& t) {
+    StridedMatrix a(device(), types().a, t.a), b(device(), types().b, t.b),
+        c(device(), types().c, t.c);
+    const lk_cmatrix av = a.cview(), bv = b.cview();
+    const lk_matrix cv = c.view();
+    lk_matmul_options o = t.options;
+    o.math = types().math;
+    return param().kernel.backend->matmul.explain(
+        {.a = &av, .b = &bv, .c = &cv, .options = &o, .pin = param().kernel.info->name});
+  }
+  // Bits of an element in the kernels' shared memory.
+  static int stage_bits() { return types().a == DType::f32 ? 32 : 16; }
+
   // False if the kernel, which must not be the portable one, leaves the call to others.
   static bool try_call(const std::function<void()>& body) {
     try {
