@@ -109,20 +109,25 @@ struct FragmentB {
 
 // ---- Products -----------------------------------------------------------------------------------
 
-// An fp32 as two tf32, hi + lo. mma.sync would meet inf * 0 in the products of one's hi and the
-// other's lo, so those take `cross`: hi, or 0 where the value is not finite.
+inline constexpr std::uint32_t kInfinityBits = 0x7f800000, kMagnitudeBits = 0x7fffffff;
+
+// An fp32 as two tf32, hi + lo.
 struct Split {
-  std::uint32_t hi, lo, cross;
+  std::uint32_t hi, lo;
 };
 LK_DEVICE Split split_tf32(std::uint32_t bits) {
-  constexpr std::uint32_t kInfinity = 0x7f800000, kMagnitude = 0x7fffffff;
   constexpr std::uint32_t kTf32 = 0xffffe000;
   const float x = bit_cast<float>(bits);
-  const bool finite = (bits & kMagnitude) < kInfinity;
+  const bool finite = (bits & kMagnitudeBits) < kInfinityBits;
   std::uint32_t hi = ptx::cvt_rna_tf32_f32(x) & kTf32;
-  if (finite && (hi & kMagnitude) >= kInfinity) hi = bits & kTf32;  // the largest round to infinity
+  if (finite && (hi & kMagnitudeBits) >= kInfinityBits)
+    hi = bits & kTf32;  // the largest round to infinity
   const float lo = finite ? x - bit_cast<float>(hi) : 0.0f;
-  return {hi, ptx::cvt_rna_tf32_f32(lo), finite ? hi : 0u};
+  return {hi, ptx::cvt_rna_tf32_f32(lo)};
+}
+// The hi that meets the other's lo: 0 where the value is not finite, since inf * 0 would be NaN.
+LK_DEVICE std::uint32_t cross(std::uint32_t hi) {
+  return (hi & kMagnitudeBits) < kInfinityBits ? hi : 0u;
 }
 
 // acc += A B, one step.
@@ -137,21 +142,21 @@ LK_DEVICE void multiply(float (&acc)[kM16][kN8][4], Fragments<kM16, kN8>& f) {
     }
 #pragma unroll
     for (int i = 0; i < kM16; ++i) {
-      std::uint32_t hi[4], lo[4], cross[4];
+      std::uint32_t hi[4], lo[4], a_cross[4];
 #pragma unroll
       for (int r = 0; r < 4; ++r) {
         const Split s = split_tf32(f.a[i][r]);
         hi[r] = s.hi;
         lo[r] = s.lo;
-        cross[r] = s.cross;
+        a_cross[r] = cross(s.hi);
       }
 #pragma unroll
       for (int j = 0; j < kN8; ++j) {  // the small products first
         const std::uint32_t b_hi[2] = {b[j][0].hi, b[j][1].hi};
         const std::uint32_t b_lo[2] = {b[j][0].lo, b[j][1].lo};
-        const std::uint32_t b_cross[2] = {b[j][0].cross, b[j][1].cross};
+        const std::uint32_t b_cross[2] = {cross(b[j][0].hi), cross(b[j][1].hi)};
         ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], lo, b_cross, acc[i][j]);
-        ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], cross, b_lo, acc[i][j]);
+        ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], a_cross, b_lo, acc[i][j]);
         ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], hi, b_hi, acc[i][j]);
       }
     }

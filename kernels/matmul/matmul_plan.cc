@@ -169,7 +169,7 @@ Epilogue make_epilogue(const Problem& problem, bool transpose) {
           .bias_on_rows = transpose,
           .product = p.k != 0,
           .wide = takes_vectors(p.c),
-          .c_in_wide = takes_vectors(p.c_in)};
+          .c_in_wide = p.c_in.data != nullptr && takes_vectors(p.c_in)};
 }
 
 Plan make_plan(const Problem& problem, const DeviceProperties& device) {

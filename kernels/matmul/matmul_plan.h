@@ -29,7 +29,7 @@ enum class Load : std::int8_t { async, staged };
 // A tile of C and how a CTA computes it.
 struct Tile {
   int m, n;
-  int k_bytes;           // of a row of a stage in K: 64 or 128
+  int k_bytes;           // of a row of a stage in K: 64 or 128 (32 for fp32)
   int warps_m, warps_n;  // of the CTA; each has m / warps_m x n / warps_n of the tile
   int stages;            // in shared memory
   int ctas_per_sm;       // that shall fit: bounds the registers

@@ -1,4 +1,4 @@
-// Matmul, generation sm80, bf16: the instantiations of matmul_tensor_sm80.cuh for
+// Matmul, generation sm80, bf16 from aligned operands: the instantiations of matmul_tensor_sm80.cuh for
 //
 //   bf16, bf16 -> bf16, f32. mma.sync m16n8k16.
 //
@@ -7,6 +7,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSet sm80_bf16 = TensorKernels<Arithmetic::bf16>::set();
+const KernelSet sm80_bf16 = TensorKernels<Arithmetic::bf16, Load::async>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

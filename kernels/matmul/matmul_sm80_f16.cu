@@ -1,4 +1,4 @@
-// Matmul, generation sm80, f16: the instantiations of matmul_tensor_sm80.cuh for
+// Matmul, generation sm80, f16 from aligned operands: the instantiations of matmul_tensor_sm80.cuh for
 //
 //   f16, f16 -> f16, f32. mma.sync m16n8k16.
 //
@@ -7,6 +7,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSet sm80_f16 = TensorKernels<Arithmetic::f16>::set();
+const KernelSet sm80_f16 = TensorKernels<Arithmetic::f16, Load::async>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -7,6 +7,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSet sm80_f8 = TensorKernels<Arithmetic::f8>::set();
+const KernelSet sm80_f8 = TensorKernels<Arithmetic::f8, Load::staged>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

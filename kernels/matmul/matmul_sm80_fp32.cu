@@ -5,8 +5,6 @@
 // an operand in which K is adjacent is transposed on the way in.
 //
 // Contract and floor: matmul_sm80.cu, which has the row of these kernels.
-#include "kernels/common/config_table.h"
-#include "kernels/common/launch_plan.h"
 #include "kernels/matmul/matmul_epilogue.cuh"
 #include "kernels/matmul/matmul_raster.cuh"
 #include "kernels/matmul/matmul_sm80.h"
@@ -179,27 +177,10 @@ struct FmaKernels {
   static KernelPointer pointer() {
     return &matmul_sm80_fma<std::integral_constant<FmaConfig, config(kIndex)>>;
   }
-  static KernelPointer find(const Variant& v) {
-    const int index = v.tile * 4 + (v.a == Major::mn ? 2 : 0) + (v.b == Major::mn ? 1 : 0);
-    KernelPointer found = nullptr;
-    static_cast<void>(with_config<kCount>(std::size_t(index), [&](auto i) {
-      found = pointer<decltype(i)::value>();
-      return cudaSuccess;
-    }));
-    return found;
-  }
-  static cudaError_t preload() {
-    return for_each_config<kCount>([](auto i) {
-      constexpr Tile kTile = config(decltype(i)::value).tile;
-      KernelResources ignored;
-      return kernel_resources(pointer<decltype(i)::value>(), kTile.threads(), kTile.ctas_per_sm, 0,
-                              &ignored);
-    });
-  }
 };
 
 }  // namespace
 
-const KernelSet sm80_fp32 = {&FmaKernels::find, &FmaKernels::preload};
+const KernelSet sm80_fp32 = kernel_set<FmaKernels>();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

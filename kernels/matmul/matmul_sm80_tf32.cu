@@ -1,4 +1,4 @@
-// Matmul, generation sm80, tf32: the instantiations of matmul_tensor_sm80.cuh for
+// Matmul, generation sm80, tf32 from aligned operands: the instantiations of matmul_tensor_sm80.cuh for
 //
 //   f32, f32 -> f32, rounded to tf32 (nearest, ties away). mma.sync m16n8k8.
 //
@@ -7,6 +7,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSet sm80_tf32 = TensorKernels<Arithmetic::tf32>::set();
+const KernelSet sm80_tf32 = TensorKernels<Arithmetic::tf32, Load::async>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

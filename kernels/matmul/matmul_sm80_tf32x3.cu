@@ -1,4 +1,4 @@
-// Matmul, generation sm80, tf32x3: the instantiations of matmul_tensor_sm80.cuh for
+// Matmul, generation sm80, tf32x3 from aligned operands: the instantiations of matmul_tensor_sm80.cuh for
 //
 //   f32, f32 -> f32, as hi + lo of tf32: lo hi + hi lo + hi hi. mma.sync m16n8k8.
 //
@@ -7,6 +7,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSet sm80_tf32x3 = TensorKernels<Arithmetic::tf32x3>::set();
+const KernelSet sm80_tf32x3 = TensorKernels<Arithmetic::tf32x3, Load::async>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -36,10 +36,11 @@ struct Side {
   static constexpr int kRowsAtOnce = kThreads / kRowChunks;  // by all threads, a chunk each
   static constexpr int kPasses = kBytes / kChunkBytes / kThreads;
   static_assert(kThreads % kRowChunks == 0 && kRowsAtOnce % 8 == 0);  // a swizzle's period
-  static_assert(kBytes % (kChunkBytes * kThreads) == 0 && kRowChunks >= 4);
+  static_assert(kBytes % (kChunkBytes * kThreads) == 0);
 
   // What is XORed to the chunks of a row, in bytes.
   static LK_DEVICE int swizzle(int row) {
+    static_assert(kRowChunks >= 4);
     if constexpr (kMajor == Major::k) {
       return (kRowBytes == 64 ? row / 2 % 4 : row % 8) * kChunkBytes;
     } else {
@@ -62,7 +63,6 @@ template <class S>
 struct AsyncCopy {
   const unsigned char* src;  // this thread's chunk of the first pass, in the next stage to come
   std::int64_t pass_stride;  // bytes
-  std::int64_t k_step;       // bytes from stage to stage
   int dst;                   // offset in a stage
   int first;                 // major k: the chunk's first k; mn: its row, a k
   unsigned inside;  // major k: a bit a pass, is its row in the matrix? mn: bytes of a chunk
@@ -78,7 +78,6 @@ struct AsyncCopy {
     const int k = S::kMajor == Major::k ? chunk * S::kPerChunk : row;
     src = data + (mn0 + mn) * mn_bytes + k * k_bytes;
     pass_stride = S::kRowsAtOnce * (S::kMajor == Major::k ? mn_bytes : k_bytes);
-    k_step = S::kK * k_bytes;
     dst = S::offset(row, chunk);
     first = k;
     if constexpr (S::kMajor == Major::k) {
@@ -107,13 +106,16 @@ struct AsyncCopy {
       ptx::cp_async_cg_shared_global(stage + dst + i * S::kRowsAtOnce * S::kRowBytes,
                                      src + i * pass_stride, bytes);
     }
-    src += k_step;
+    // K is adjacent, or the passes have gone through all K of the stage.
+    src += S::kMajor == Major::k ? S::kK * S::kElement : S::kPasses * pass_stride;
   }
 };
 
 // ---- Through registers: any strides, any alignment, fp8 -----------------------------------------
 
-// kSource: bytes of an element in global memory. kPlain: the stage is [k][mn] without a swizzle.
+// kSource: bytes of an element in global memory. kPlain: the stage is [k][mn] without a swizzle, and
+// a chunk out of alignment comes as single elements: two vectors of each would take the registers
+// that the fused multiply-adds of such a kernel need more.
 template <class S, int kSource, bool kPlain = false>
 struct StagedCopy {
   static constexpr int kWords = S::kPerChunk * kSource / 4;  // of a chunk in global memory
@@ -122,8 +124,8 @@ struct StagedCopy {
       std::conditional_t<kSource == 1, std::uint8_t,
                          std::conditional_t<kSource == 2, std::uint16_t, std::uint32_t>>;
 
-  Words<kWords> lo[S::kPasses], hi[S::kPasses];
-  std::uint32_t shift[S::kPasses];  // bytes into {lo, hi}
+  Words<kWords> lo[S::kPasses], hi[S::kPasses];  // kPlain: lo alone
+  std::uint32_t shift[S::kPasses];               // bytes into {lo, hi}
 
   // Where pass i of this thread is. A plain stage wants neighbouring mn in neighbouring lanes.
   static LK_DEVICE int row_of(int i) {
@@ -158,7 +160,8 @@ struct StagedCopy {
     lo[i] = hi[i] = Words<kWords>{};
     shift[i] = 0;
     if (unit && count == S::kPerChunk) {
-      const bool realigns = at * kSource >= phase && (extent - at) * kSource + phase >= 2 * kVector;
+      const bool realigns =
+          !kPlain && at * kSource >= phase && (extent - at) * kSource + phase >= 2 * kVector;
       if (phase == 0 || realigns) {
         lo[i] = load_vector<kWords>(p - phase);
         if (phase != 0) hi[i] = load_vector<kWords>(p - phase + kVector);
@@ -177,7 +180,8 @@ struct StagedCopy {
   LK_DEVICE void store(unsigned char* stage, DType type) const {
 #pragma unroll
     for (int i = 0; i < S::kPasses; ++i) {
-      const Words<kWords> words = funnel(lo[i], hi[i], shift[i]);
+      Words<kWords> words = lo[i];
+      if constexpr (!kPlain) words = funnel(lo[i], hi[i], shift[i]);
       if constexpr (kPlain && S::kMajor == Major::k) {
         auto* to = reinterpret_cast<std::uint32_t*>(stage) + row_of(i);  // [kK][kMn]
 #pragma unroll

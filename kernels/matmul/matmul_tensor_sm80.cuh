@@ -8,8 +8,6 @@
 // C goes out through the shared memory that the stages leave: sixteen rows of each warp at a time.
 #pragma once
 
-#include "kernels/common/config_table.h"
-#include "kernels/common/launch_plan.h"
 #include "kernels/matmul/matmul_epilogue.cuh"
 #include "kernels/matmul/matmul_fragment.cuh"
 #include "kernels/matmul/matmul_raster.cuh"
@@ -94,6 +92,24 @@ LK_DEVICE void promote(typename Shape<Cfg>::Sums& total, typename Shape<Cfg>::Su
   }
 }
 
+// acc += A B over one stage, a step's fragments at a time.
+template <class Cfg>
+LK_DEVICE void multiply_stage(const typename Shape<Cfg>::Stage& stage,
+                              const FragmentA<typename Shape<Cfg>::A>& read_a,
+                              const FragmentB<typename Shape<Cfg>::B>& read_b,
+                              typename Shape<Cfg>::Sums& acc) {
+  using T = Shape<Cfg>;
+  // Unrolled, tf32x3 would be scheduled into more registers than there are.
+  [[maybe_unused]] constexpr int kUnroll = T::kArithmetic == Arithmetic::tf32x3 ? 1 : T::kSteps;
+#pragma unroll kUnroll
+  for (int step = 0; step < T::kSteps; ++step) {
+    typename T::Fragment f;
+    read_a.load(stage.a, step, f.a);
+    read_b.load(stage.b, step, f.b);
+    multiply<T::kArithmetic>(acc, f);
+  }
+}
+
 // acc = A B of the tile, k_tiles >= 1, with kStages - 1 stages in flight. `ready` is called at the
 // end of each tile of K, with its number.
 template <class Cfg, class Ready>
@@ -129,8 +145,21 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
   ptx::cp_async_wait_group<kAhead - 1>();
   __syncthreads();
 
-  typename T::Fragment f[2];
   int read = 0;
+  if constexpr (T::kArithmetic == Arithmetic::tf32x3) {
+    // No registers are left for the fragments of the next step, and the splits take longer.
+#pragma unroll 1
+    for (std::int64_t t = 0; t < k_tiles; ++t) {
+      fill();
+      multiply_stage<Cfg>(smem.stages[read], read_a, read_b, acc);
+      ready(t);
+      ptx::cp_async_wait_group<kAhead - 1>();
+      __syncthreads();
+      read = read + 1 == kStages ? 0 : read + 1;
+    }
+    return;
+  }
+  typename T::Fragment f[2];
   read_a.load(smem.stages[read].a, 0, f[0].a);
   read_b.load(smem.stages[read].b, 0, f[0].b);
 #pragma unroll 1
@@ -179,13 +208,7 @@ LK_DEVICE void multiply_staged(const Params& p, typename Shape<Cfg>::Smem& smem,
       copy_a.load(p.a, at.a, at.m0, p.m, (t + 1) * T::kK, p.k);
       copy_b.load(p.b, at.b, at.n0, p.n, (t + 1) * T::kK, p.k);
     }
-#pragma unroll
-    for (int step = 0; step < T::kSteps; ++step) {
-      typename T::Fragment f;
-      read_a.load(smem.stages[read].a, step, f.a);
-      read_b.load(smem.stages[read].b, step, f.b);
-      multiply<T::kArithmetic>(acc, f);
-    }
+    multiply_stage<Cfg>(smem.stages[read], read_a, read_b, acc);
     if (more) {
       copy_a.store(smem.stages[1 - read].a, p.a.type);
       copy_b.store(smem.stages[1 - read].b, p.b.type);
@@ -276,49 +299,23 @@ __global__ void __launch_bounds__(Shape<Cfg>::kThreads, Cfg::value.tile.ctas_per
   }
 }
 
-// ---- The table of an arithmetic -----------------------------------------------------------------
+// ---- The kernels of an arithmetic and a load ----------------------------------------------------
 
-// Instantiations are numbered: tiles of both loads, times four layouts.
-template <Arithmetic kArithmetic>
+// Numbered: tiles, times four layouts.
+template <Arithmetic kArithmetic, Load kLoad>
 struct TensorKernels {
-  static constexpr bool kAsync = kArithmetic != Arithmetic::f8;
-  static constexpr int kAsyncTiles = kAsync ? int(tiles_of(kArithmetic, Load::async).size()) : 0;
-  static constexpr int kTiles = kAsyncTiles + int(tiles_of(kArithmetic, Load::staged).size());
-  static constexpr std::size_t kCount = std::size_t(kTiles) * 4;
+  static constexpr auto kTiles = tiles_of(kArithmetic, kLoad);
+  static constexpr std::size_t kCount = kTiles.size() * 4;
 
   static constexpr Config config(std::size_t index) {
-    const int tile = int(index / 4);
-    const Load load = tile < kAsyncTiles ? Load::async : Load::staged;
-    const auto tiles = tiles_of(kArithmetic, load);
-    return {kArithmetic, load, index & 2 ? Major::mn : Major::k, index & 1 ? Major::mn : Major::k,
-            tiles[std::size_t(load == Load::async ? tile : tile - kAsyncTiles)]};
-  }
-  static std::size_t index_of(const Variant& v) {
-    const int tile = v.load == Load::async ? v.tile : kAsyncTiles + v.tile;
-    return std::size_t(tile) * 4 + (v.a == Major::mn ? 2 : 0) + (v.b == Major::mn ? 1 : 0);
+    return {kArithmetic, kLoad, index & 2 ? Major::mn : Major::k, index & 1 ? Major::mn : Major::k,
+            kTiles[index / 4]};
   }
   template <std::size_t kIndex>
   static KernelPointer pointer() {
     return &matmul_sm80_tensor<std::integral_constant<Config, config(kIndex)>>;
   }
-
-  static KernelPointer find(const Variant& v) {
-    KernelPointer found = nullptr;
-    static_cast<void>(with_config<kCount>(index_of(v), [&](auto index) {
-      found = pointer<decltype(index)::value>();
-      return cudaSuccess;
-    }));
-    return found;
-  }
-  static cudaError_t preload() {
-    return for_each_config<kCount>([](auto index) {
-      KernelResources ignored;
-      constexpr Tile kTile = config(decltype(index)::value).tile;
-      return kernel_resources(pointer<decltype(index)::value>(), kTile.threads(), kTile.ctas_per_sm,
-                              0, &ignored);
-    });
-  }
-  static constexpr KernelSet set() { return {&find, &preload}; }
+  static constexpr KernelSet set() { return kernel_set<TensorKernels>(); }
 };
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -11,13 +11,15 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 // bf16 and f16 from aligned operands. A warp of 64 x 64 reads 64 + 64 rows of shared memory for 64 *
 // 64 products: the most that 128 accumulators a thread allow, and as much as the banks deliver
 // beside the copies (per SM and k16: 8 warps, 32 KB of ldmatrix and 12 to 16 KB of cp.async, 344 to
-// 384 clocks, against 390 of mma.sync at its measured 629 TFLOP/s). At most 96 KB, so that every
-// tile runs in the 99 KB of 8.6, 8.9 and 12.x.
+// 384 clocks, against 390 of mma.sync at its measured 629 TFLOP/s). Where an SM has 145 KB a stage
+// of 128 bytes halves the barriers and reads whole lines; the others run in the 99 KB of 8.6, 8.9
+// and 12.x.
 constexpr Tile kAsync16Configs[] = {
     // m, n, k bytes, warps m, warps n, stages, CTAs an SM
-    {128, 256, 64, 2, 4, 4, 1},  // Unmeasured: no GPU run yet
-    {128, 128, 64, 2, 2, 4, 2},  // Unmeasured: no GPU run yet
-    {64, 64, 128, 2, 2, 4, 3},   // Unmeasured: no GPU run yet
+    {128, 256, 128, 2, 4, 3, 1},  // Unmeasured: no GPU run yet
+    {128, 256, 64, 2, 4, 4, 1},   // Unmeasured: no GPU run yet
+    {128, 128, 64, 2, 2, 4, 2},   // Unmeasured: no GPU run yet
+    {64, 64, 128, 2, 2, 4, 3},    // Unmeasured: no GPU run yet
 };
 
 // bf16 and f16 from other operands, and fp8: the next stage is in registers meanwhile.
@@ -26,19 +28,29 @@ constexpr Tile kStaged16Configs[] = {
     {64, 64, 64, 2, 2, 2, 3},    // Unmeasured: no GPU run yet
 };
 
-// tf32 and tf32x3, whose fragments cost a conversion each.
-constexpr Tile kAsync32Configs[] = {
+// tf32.
+constexpr Tile kAsyncTf32Configs[] = {
     {128, 128, 128, 2, 4, 3, 1},  // Unmeasured: no GPU run yet
     {64, 64, 128, 2, 2, 4, 2},    // Unmeasured: no GPU run yet
 };
-constexpr Tile kStaged32Configs[] = {
-    {128, 128, 128, 2, 4, 2, 1},  // Unmeasured: no GPU run yet
-    {64, 64, 128, 2, 2, 2, 2},    // Unmeasured: no GPU run yet
+constexpr Tile kStagedTf32Configs[] = {
+    {128, 128, 64, 2, 4, 2, 1},  // Unmeasured: no GPU run yet
+    {64, 64, 64, 2, 2, 2, 2},    // Unmeasured: no GPU run yet
+};
+
+// tf32x3: two sets of sums and the split fragments leave room for 32 x 32 of a warp.
+constexpr Tile kAsyncTf32x3Configs[] = {
+    {64, 128, 128, 2, 4, 3, 2},  // Unmeasured: no GPU run yet
+    {64, 64, 128, 2, 2, 3, 2},   // Unmeasured: no GPU run yet
+};
+constexpr Tile kStagedTf32x3Configs[] = {
+    {64, 128, 64, 2, 4, 2, 1},  // Unmeasured: no GPU run yet
+    {64, 64, 64, 2, 2, 2, 2},   // Unmeasured: no GPU run yet
 };
 
 // fp32 by fused multiply-adds, 8 x 8 or 4 x 4 sums a thread (matmul_sm80_fp32.cu).
 constexpr Tile kFp32Configs[] = {
-    {128, 128, 64, 4, 2, 2, 2},  // Unmeasured: no GPU run yet
+    {128, 128, 32, 4, 2, 2, 2},  // Unmeasured: no GPU run yet
     {64, 64, 64, 4, 2, 2, 3},    // Unmeasured: no GPU run yet
 };
 
@@ -50,8 +62,10 @@ constexpr std::span<const Tile> tiles_of(Arithmetic arithmetic, Load load) {
     case Arithmetic::f8:
       return kStaged16Configs;
     case Arithmetic::tf32:
+      return load == Load::async ? std::span<const Tile>(kAsyncTf32Configs) : kStagedTf32Configs;
     case Arithmetic::tf32x3:
-      return load == Load::async ? std::span<const Tile>(kAsync32Configs) : kStaged32Configs;
+      return load == Load::async ? std::span<const Tile>(kAsyncTf32x3Configs)
+                                 : kStagedTf32x3Configs;
     case Arithmetic::fp32:
       return kFp32Configs;
   }

@@ -126,9 +126,12 @@ class MatmulTiles : public MatmulLayout {
   void SetUp() override {
     MatmulLayout::SetUp();
     if (IsSkipped() || !emulated()) return;
-    DeviceProperties one = emulator::current_profile();
-    one.sm_count = 1;
-    emulator::set_current_profile(one);  // until MatmulTest restores it
+    use_one_sm(emulator::current_profile());
+  }
+  // Until MatmulTest restores the profile.
+  static void use_one_sm(DeviceProperties properties) {
+    properties.sm_count = 1;
+    emulator::set_current_profile(properties);
   }
   static void expect_tile(const MatmulCase& t, const std::string& tile) {
     if (!emulated() || !portable()) return;
@@ -137,7 +140,7 @@ class MatmulTiles : public MatmulLayout {
 };
 
 TEST_P(MatmulTiles, Largest) {
-  const std::string tile = stage_bits() == 16 ? "128 x " : "128 x 128";
+  const std::string tile = types().math == LK_MATH_TF32X3 ? "64 x 128" : "128 x ";
   for (int which = 0; which < 4; ++which) {
     for (const std::int64_t gap : {12, 1}) {  // aligned, and not
       MatmulCase t = make(244, 500, 40, which);
@@ -149,10 +152,22 @@ TEST_P(MatmulTiles, Largest) {
   }
 }
 
+// H1: what 8.9 can hold in shared memory.
+TEST_P(MatmulTiles, H1LargestWithin99Kilobytes) {
+  if (!emulated() || !portable()) GTEST_SKIP() << "of the emulator and the portable kernel";
+  use_one_sm(*emulator::find_profile("rtx4090"));
+  for (int which = 0; which < 4; ++which) {
+    const MatmulCase t = make(248, 504, 72, which);
+    expect_tile(t, stage_bits() == 16 && size_of(types().a) == 2 ? "128 x 256, 64 bytes" : "");
+    check_exact(t);
+    EXPECT_LE(emulator::last_launch().smem, 101376u);
+  }
+}
+
 TEST_P(MatmulTiles, Middle) {
   for (int which = 0; which < 4; ++which) {
     MatmulCase t = make(200, 120, 72, which);
-    expect_tile(t, "128 x 128");
+    expect_tile(t, types().math == LK_MATH_TF32X3 ? "64 x " : "128 x 128");
     check_exact(t);
   }
 }

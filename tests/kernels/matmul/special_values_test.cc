@@ -124,7 +124,8 @@ TEST_P(MatmulSpecial, OverflowAndSubnormals) {
     t.a_bits = {1};
     t.b_bits = {encode(1, types().b)};
     const auto got = run(t);
-    if (got) EXPECT_EQ(decode((*got)[0], types().c), decode(encode(least_a, types().c), types().c));
+    ASSERT_TRUE(got);
+    EXPECT_EQ(decode((*got)[0], types().c), decode(encode(least_a, types().c), types().c));
   }
 }
 
@@ -135,7 +136,8 @@ TEST_P(MatmulSpecial, B7PartialSumsAreNotHalf) {
   for (const double v : {200, 200, -200, -200}) t.a_bits.push_back(encode(v, types().a));
   t.b_bits = filled(4, 200, types().b);
   const auto got = run(t);
-  if (got) EXPECT_EQ(decode((*got)[0], types().c), 0);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(decode((*got)[0], types().c), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, MatmulSpecial, testing::ValuesIn(matmul_params()), matmul_name);
