@@ -10,10 +10,10 @@
 //                           libkernels::row_major(py, m, n), options, stream);
 //
 // Shapes    A is m x k, B k x n, C and C_in m x n, bias n values (one per column of C, adjacent),
-//           scale_a and scale_b one value each. With a batch: `count` such products, each operand a
-//           batch stride further; bias and scales are shared. No elements of C: success, nothing is
-//           launched. k = 0: C = act(beta * C_in + bias), and A and B may be null. All arithmetic on
-//           extents and strides is 64-bit.
+//           scale_a and scale_b one value each. With a batch: `count` such products, each operand
+//           a batch stride further; bias and scales are shared. No elements of C: success, nothing
+//           is launched. k = 0: C = act(beta * C_in + bias), and A and B may be null. All
+//           arithmetic on extents and strides is 64-bit.
 // Strides   any >= 0, in elements: row major, column major and anything else, for each of A, B, C
 //           and C_in. Fast are operands with one unit stride whose other stride, batch stride and
 //           address are multiples of 16 bytes; all others are correct. 0 (broadcast) is for inputs
@@ -33,10 +33,10 @@
 //             bf16, f16, f8     E = 2^-23 (2 + k / 2) S; random: 2^-23 max(2, sqrt(k) / 8) S
 //             f32, tf32         E = 2^-10 S more than bf16
 //             f32, tf32x3       at most 4 times the largest error of fp32, plus 2^-21 S, k <= 16384
-//           With a GeLU, E grows by 1.13 and gelu.h's own bound is added. On kernels for sm90 f8 has
-//           E = 2^-6 S, random 2^-9 S. Integers are exact while all partial sums are below 2^24 (f8
-//           on sm90: 2^13; tf32: inputs of at most 11 bits; tf32x3: of at most 22 bits, one factor
-//           of each product of at most 11).
+//           With a GeLU, E grows by 1.13 and gelu.h's own bound is added. On kernels for sm90 f8
+//           has E = 2^-6 S, random 2^-9 S. Integers are exact while all partial sums are below 2^24
+//           (f8 on sm90: 2^13; tf32: inputs of at most 11 bits; tf32x3: of at most 22 bits, one
+//           factor of each product of at most 11).
 // Values    NaN propagates, relu(NaN) = NaN, relu(-inf) = 0; subnormals are kept; overflow gives
 //           inf. Nothing outside the operands influences a result.
 // Bits      the same inputs give the same bits in every run, on any stream. A row's bits may depend

@@ -1,5 +1,6 @@
-// GeLU of one value in fp32 arithmetic, the same on every generation and in every operation that ends
-// in one. The forms for fp32 inputs or outputs; kernels/gelu/gelu_math_16bit.cuh has shorter ones.
+// GeLU of one value in fp32 arithmetic, the same on every generation and in every operation that
+// ends in one. The forms for fp32 inputs or outputs; kernels/gelu/gelu_math_16bit.cuh has shorter
+// ones.
 //
 // Both forms are evaluated as
 //

@@ -20,7 +20,8 @@ struct Matrix {
 
 // C = act(alpha scale_a scale_b (A B) + beta C_in + bias), `batch` times. m, n, batch >= 1. Strides
 // of inputs may be 0; those of extents of one mean nothing, nor does any of A and B where the
-// product is absent. Types as matmul.h says. C_in is C itself or disjoint from C, as all inputs are.
+// product is absent. Types as matmul.h says. C_in is C itself or disjoint from C, as all inputs
+// are.
 struct Problem {
   Matrix a, b, c;        // m x k, k x n, m x n
   Matrix c_in;           // data null: beta is 0

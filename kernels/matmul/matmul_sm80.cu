@@ -5,9 +5,9 @@
 // Shapes    A [m, k], B [k, n], C and C_in [m, n], any strides, any element-aligned address; batch.
 // Types     f16, bf16: tensor cores, fp32 sums. f8: converted to f16, exactly, on the way to shared
 //           memory. f32: fused multiply-adds, or tensor cores in tf32 or three times tf32.
-// Numerics  Sums run along K in one order, whatever the tile, so an element's bits depend on its row,
-//           its column and the arithmetic (tf32x3: and on whether C is column major, which swaps the
-//           parts of A and B). No atomics, no split of K.
+// Numerics  Sums run along K in one order, whatever the tile, so an element's bits depend on its
+//           row, its column and the arithmetic (tf32x3: and on whether C is column major, which
+//           swaps the parts of A and B). No atomics, no split of K.
 // Floor     2 m n k FLOP, and m k + k n + m n elements (with beta: 2 m n). Each tile of C reads its
 //           rows of A and columns of B once, so A is read n / tile columns times, most of them out
 //           of the L2 (matmul_raster.h).

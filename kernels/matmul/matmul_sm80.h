@@ -36,7 +36,7 @@ constexpr KernelSet kernel_set() {
           .preload =
               [] {
                 return for_each_config<K::kCount>([](auto i) {
-                  constexpr Tile kTile = K::config(decltype(i)::value).tile;
+                  constexpr Tile kTile = K::config(decltype(i)::value).tile();
                   KernelResources ignored;
                   return kernel_resources(K::template pointer<decltype(i)::value>(),
                                           kTile.threads(), kTile.ctas_per_sm, 0, &ignored);

@@ -1,4 +1,5 @@
-// Matmul, generation sm80, bf16 from aligned operands: the instantiations of matmul_tensor_sm80.cuh for
+// Matmul, generation sm80, bf16 from aligned operands: the instantiations of matmul_tensor_sm80.cuh
+// for
 //
 //   bf16, bf16 -> bf16, f32. mma.sync m16n8k16.
 //

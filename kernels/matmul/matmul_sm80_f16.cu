@@ -1,4 +1,5 @@
-// Matmul, generation sm80, f16 from aligned operands: the instantiations of matmul_tensor_sm80.cuh for
+// Matmul, generation sm80, f16 from aligned operands: the instantiations of matmul_tensor_sm80.cuh
+// for
 //
 //   f16, f16 -> f16, f32. mma.sync m16n8k16.
 //

@@ -13,18 +13,13 @@
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
-struct FmaConfig {
-  Major a, b;
-  Tile tile;
-};
-
 constexpr int kGroup = 4;                // adjacent rows or columns of a thread
 constexpr int kLanesM = 4, kLanesN = 8;  // of a warp
 static_assert(kLanesM * kLanesN == kWarpThreads && kLanesM * kGroup == kBlockRows);
 
 template <class Cfg>
 struct Fma {
-  static constexpr Tile kTile = Cfg::value.tile;
+  static constexpr Tile kTile = Cfg::value.tile();
   static constexpr int kThreads = kTile.threads();
   static constexpr int kK = kTile.k_bytes / int(sizeof(float));
   static constexpr int kWarpM = kTile.m / kTile.warps_m;
@@ -143,7 +138,7 @@ LK_DEVICE void multiply_tile(const Params& p, typename Fma<Cfg>::Smem& smem, con
 }
 
 template <class Cfg>
-__global__ void __launch_bounds__(Fma<Cfg>::kThreads, Cfg::value.tile.ctas_per_sm)
+__global__ void __launch_bounds__(Fma<Cfg>::kThreads, Cfg::value.ctas_per_sm)
     matmul_sm80_fma(const Params p) {
   using T = Fma<Cfg>;
   auto& smem = ptx::dynamic_smem<typename T::Smem>();
@@ -168,14 +163,12 @@ __global__ void __launch_bounds__(Fma<Cfg>::kThreads, Cfg::value.tile.ctas_per_s
 
 struct FmaKernels {
   static constexpr std::size_t kCount = std::size(kFp32Configs) * 4;
-
-  static constexpr FmaConfig config(std::size_t index) {
-    return {index & 2 ? Major::mn : Major::k, index & 1 ? Major::mn : Major::k,
-            kFp32Configs[index / 4]};
+  static constexpr Config config(std::size_t index) {
+    return config_at(Arithmetic::fp32, Load::staged, index);
   }
   template <std::size_t kIndex>
   static KernelPointer pointer() {
-    return &matmul_sm80_fma<std::integral_constant<FmaConfig, config(kIndex)>>;
+    return &matmul_sm80_fma<std::integral_constant<Config, config(kIndex)>>;
   }
 };
 

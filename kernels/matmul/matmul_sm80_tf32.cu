@@ -1,4 +1,5 @@
-// Matmul, generation sm80, tf32 from aligned operands: the instantiations of matmul_tensor_sm80.cuh for
+// Matmul, generation sm80, tf32 from aligned operands: the instantiations of matmul_tensor_sm80.cuh
+// for
 //
 //   f32, f32 -> f32, rounded to tf32 (nearest, ties away). mma.sync m16n8k8.
 //

@@ -1,4 +1,5 @@
-// Matmul, generation sm80, tf32x3 from any operands: the instantiations of matmul_tensor_sm80.cuh for
+// Matmul, generation sm80, tf32x3 from any operands: the instantiations of matmul_tensor_sm80.cuh
+// for
 //
 //   f32, f32 -> f32, as hi + lo of tf32: lo hi + hi lo + hi hi. mma.sync m16n8k8.
 //

@@ -113,9 +113,9 @@ struct AsyncCopy {
 
 // ---- Through registers: any strides, any alignment, fp8 -----------------------------------------
 
-// kSource: bytes of an element in global memory. kPlain: the stage is [k][mn] without a swizzle, and
-// a chunk out of alignment comes as single elements: two vectors of each would take the registers
-// that the fused multiply-adds of such a kernel need more.
+// kSource: bytes of an element in global memory. kPlain: the stage is [k][mn] without a swizzle,
+// and a chunk out of alignment comes as single elements: two vectors of each would take the
+// registers that the fused multiply-adds of such a kernel need more.
 template <class S, int kSource, bool kPlain = false>
 struct StagedCopy {
   static constexpr int kWords = S::kPerChunk * kSource / 4;  // of a chunk in global memory

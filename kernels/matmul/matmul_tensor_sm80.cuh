@@ -15,20 +15,12 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-// What an instantiation fixes.
-struct Config {
-  Arithmetic arithmetic;
-  Load load;
-  Major a, b;
-  Tile tile;
-};
-
 // Sums of tf32x3 leave the tensor core's accumulators, which truncate, after so many of K.
 inline constexpr int kPromotedK = 128;
 
 template <class Cfg>
 struct Shape {
-  static constexpr Tile kTile = Cfg::value.tile;
+  static constexpr Tile kTile = Cfg::value.tile();
   static constexpr Arithmetic kArithmetic = Cfg::value.arithmetic;
   static constexpr int kElement = stage_element(kArithmetic);
   static constexpr int kSource = kArithmetic == Arithmetic::f8 ? 1 : kElement;
@@ -111,7 +103,7 @@ LK_DEVICE void multiply_stage(const typename Shape<Cfg>::Stage& stage,
 }
 
 // acc = A B of the tile, k_tiles >= 1, with kStages - 1 stages in flight. `ready` is called at the
-// end of each tile of K, with its number.
+// end of each tile of K.
 template <class Cfg, class Ready>
 LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
                               const TileOperands& at, std::int64_t k_tiles,
@@ -149,10 +141,10 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
   if constexpr (T::kArithmetic == Arithmetic::tf32x3) {
     // No registers are left for the fragments of the next step, and the splits take longer.
 #pragma unroll 1
-    for (std::int64_t t = 0; t < k_tiles; ++t) {
+    for (; k_tiles > 0; --k_tiles) {
       fill();
       multiply_stage<Cfg>(smem.stages[read], read_a, read_b, acc);
-      ready(t);
+      ready();
       ptx::cp_async_wait_group<kAhead - 1>();
       __syncthreads();
       read = read + 1 == kStages ? 0 : read + 1;
@@ -163,7 +155,7 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
   read_a.load(smem.stages[read].a, 0, f[0].a);
   read_b.load(smem.stages[read].b, 0, f[0].b);
 #pragma unroll 1
-  for (std::int64_t t = 0; t < k_tiles; ++t) {
+  for (; k_tiles > 0; --k_tiles) {
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
       if (step == T::kSteps - 1) {  // everyone has read this stage; the next one has arrived
@@ -172,14 +164,14 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
         read = read + 1 == kStages ? 0 : read + 1;
       }
       const int next = (step + 1) % T::kSteps;
-      if (next != 0 || t + 1 < k_tiles) {
+      if (next != 0 || k_tiles > 1) {
         read_a.load(smem.stages[read].a, next, f[next % 2].a);
         read_b.load(smem.stages[read].b, next, f[next % 2].b);
       }
       if (step == 0) fill();  // the stage that was read before this one
       multiply<T::kArithmetic>(acc, f[step % 2]);
     }
-    ready(t);
+    ready();
   }
 }
 
@@ -214,7 +206,7 @@ LK_DEVICE void multiply_staged(const Params& p, typename Shape<Cfg>::Smem& smem,
       copy_b.store(smem.stages[1 - read].b, p.b.type);
     }
     __syncthreads();
-    ready(t);
+    ready();
   }
 }
 
@@ -264,7 +256,7 @@ LK_DEVICE void store_tile(const Params& p, typename Shape<Cfg>::Smem& smem, floa
 }
 
 template <class Cfg>
-__global__ void __launch_bounds__(Shape<Cfg>::kThreads, Cfg::value.tile.ctas_per_sm)
+__global__ void __launch_bounds__(Shape<Cfg>::kThreads, Cfg::value.ctas_per_sm)
     matmul_sm80_tensor(const Params p) {
   using T = Shape<Cfg>;
   auto& smem = ptx::dynamic_smem<typename T::Smem>();
@@ -283,15 +275,16 @@ __global__ void __launch_bounds__(Shape<Cfg>::kThreads, Cfg::value.tile.ctas_per
       clear<Cfg>(total);
       constexpr int kEvery = kPromotedK / T::kK;
       if (k_tiles > 0) {
-        multiply_tile<Cfg>(p, smem, at, k_tiles, acc, [&](std::int64_t t) {
-          if (t % kEvery == kEvery - 1) promote<Cfg>(total, acc);
+        int since = 0;
+        multiply_tile<Cfg>(p, smem, at, k_tiles, acc, [&] {
+          if (++since % kEvery == 0) promote<Cfg>(total, acc);
         });
       }
       promote<Cfg>(total, acc);
       __syncthreads();  // the stages are read
       store_tile<Cfg>(p, smem, scale, index.batch, at, total);
     } else {
-      if (k_tiles > 0) multiply_tile<Cfg>(p, smem, at, k_tiles, acc, [](std::int64_t) {});
+      if (k_tiles > 0) multiply_tile<Cfg>(p, smem, at, k_tiles, acc, [] {});
       __syncthreads();
       store_tile<Cfg>(p, smem, scale, index.batch, at, acc);
     }
@@ -301,16 +294,10 @@ __global__ void __launch_bounds__(Shape<Cfg>::kThreads, Cfg::value.tile.ctas_per
 
 // ---- The kernels of an arithmetic and a load ----------------------------------------------------
 
-// Numbered: tiles, times four layouts.
 template <Arithmetic kArithmetic, Load kLoad>
 struct TensorKernels {
-  static constexpr auto kTiles = tiles_of(kArithmetic, kLoad);
-  static constexpr std::size_t kCount = kTiles.size() * 4;
-
-  static constexpr Config config(std::size_t index) {
-    return {kArithmetic, kLoad, index & 2 ? Major::mn : Major::k, index & 1 ? Major::mn : Major::k,
-            kTiles[index / 4]};
-  }
+  static constexpr std::size_t kCount = tiles_of(kArithmetic, kLoad).size() * 4;
+  static constexpr Config config(std::size_t index) { return config_at(kArithmetic, kLoad, index); }
   template <std::size_t kIndex>
   static KernelPointer pointer() {
     return &matmul_sm80_tensor<std::integral_constant<Config, config(kIndex)>>;

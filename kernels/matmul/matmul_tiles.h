@@ -8,8 +8,8 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-// bf16 and f16 from aligned operands. A warp of 64 x 64 reads 64 + 64 rows of shared memory for 64 *
-// 64 products: the most that 128 accumulators a thread allow, and as much as the banks deliver
+// bf16 and f16 from aligned operands. A warp of 64 x 64 reads 64 + 64 rows of shared memory for 64
+// * 64 products: the most that 128 accumulators a thread allow, and as much as the banks deliver
 // beside the copies (per SM and k16: 8 warps, 32 KB of ldmatrix and 12 to 16 KB of cp.async, 344 to
 // 384 clocks, against 390 of mma.sync at its measured 629 TFLOP/s). Where an SM has 145 KB a stage
 // of 128 bytes halves the barriers and reads whole lines; the others run in the 99 KB of 8.6, 8.9
@@ -40,7 +40,7 @@ constexpr Tile kStagedTf32Configs[] = {
 
 // tf32x3: two sets of sums and the split fragments leave room for 32 x 32 of a warp.
 constexpr Tile kAsyncTf32x3Configs[] = {
-    {64, 128, 128, 2, 4, 3, 2},  // Unmeasured: no GPU run yet
+    {64, 128, 128, 2, 4, 3, 1},  // Unmeasured: no GPU run yet
     {64, 64, 128, 2, 2, 3, 2},   // Unmeasured: no GPU run yet
 };
 constexpr Tile kStagedTf32x3Configs[] = {
@@ -51,7 +51,7 @@ constexpr Tile kStagedTf32x3Configs[] = {
 // fp32 by fused multiply-adds, 8 x 8 or 4 x 4 sums a thread (matmul_sm80_fp32.cu).
 constexpr Tile kFp32Configs[] = {
     {128, 128, 32, 4, 2, 2, 2},  // Unmeasured: no GPU run yet
-    {64, 64, 64, 4, 2, 2, 3},    // Unmeasured: no GPU run yet
+    {64, 64, 64, 4, 2, 2, 2},    // Unmeasured: no GPU run yet
 };
 
 constexpr std::span<const Tile> tiles_of(Arithmetic arithmetic, Load load) {
@@ -70,6 +70,32 @@ constexpr std::span<const Tile> tiles_of(Arithmetic arithmetic, Load load) {
       return kFp32Configs;
   }
   return {};
+}
+
+// What an instantiation fixes, as a template argument: flat, see kernels/common/config_table.h.
+struct Config {
+  Arithmetic arithmetic;
+  Load load;
+  Major a, b;
+  int m, n, k_bytes, warps_m, warps_n, stages, ctas_per_sm;
+
+  constexpr Tile tile() const { return {m, n, k_bytes, warps_m, warps_n, stages, ctas_per_sm}; }
+};
+
+// The kernels of an arithmetic and a load are numbered: tiles, times four layouts.
+constexpr Config config_at(Arithmetic arithmetic, Load load, std::size_t index) {
+  const Tile t = tiles_of(arithmetic, load)[index / 4];
+  return {arithmetic,
+          load,
+          index & 2 ? Major::mn : Major::k,
+          index & 1 ? Major::mn : Major::k,
+          t.m,
+          t.n,
+          t.k_bytes,
+          t.warps_m,
+          t.warps_n,
+          t.stages,
+          t.ctas_per_sm};
 }
 
 // Bytes of an element in a stage.

@@ -1,5 +1,5 @@
-// Matmul's host layer through a Backend object: what it accepts, refuses, chooses and explains. What
-// its kernels compute is tested beside the kernels.
+// Matmul's host layer through a Backend object: what it accepts, refuses, chooses and explains.
+// What its kernels compute is tested beside the kernels.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -80,8 +80,8 @@ inline std::uint32_t encode(double x, Format f) {
   return sign | (magnitude > f.infinity() ? f.infinity() : magnitude);
 }
 
-// e4m3 is finite up to 448, where a format with infinities would end at 240: the top exponent counts
-// like the others. Beyond 464, and for NaN, NaN.
+// e4m3 is finite up to 448, where a format with infinities would end at 240: the top exponent
+// counts like the others. Beyond 464, and for NaN, NaN.
 inline double decode_e4m3(std::uint32_t bits) {
   constexpr std::uint32_t kMagnitude = 0x7f, kTop = 0x78, kBinade = 0x08;
   if ((bits & kMagnitude) < kTop) return decode(bits, kE4M3);

@@ -88,7 +88,8 @@ TEST_P(MatmulBehaviour, J2ARowsBitsDoNotDependOnM) {
   }
 }
 
-// What the swizzles promise, for every layout and for cp.async as well as the way through registers.
+// What the swizzles promise, for every layout and for cp.async as well as the way through
+// registers.
 TEST_P(MatmulBehaviour, NoBankConflicts) {
   if (!emulated() || !portable()) GTEST_SKIP() << "counters are the emulator's";
   const SettingsScope restore;

@@ -1,5 +1,5 @@
-// What follows the product: alpha, scales, beta and C_in, bias, activation, in every combination, on
-// every layout of C.
+// What follows the product: alpha, scales, beta and C_in, bias, activation, in every combination,
+// on every layout of C.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "kernels/common/launch_plan.h"
 #include "kernels/matmul/matmul_raster.cuh"
 #include "kernels/matmul/matmul_tiles.h"
 #include "kernels/ptx/emu/emulator.h"
@@ -142,6 +144,24 @@ TEST(MatmulPlan, E9TheRasterVisitsEveryTileOnce) {
   EXPECT_EQ(last.batch, 4);
   EXPECT_EQ(last.m, many - 1);
   EXPECT_EQ(last.n, 2);
+}
+
+// C5, C6, C8: tiles lie along the grid's x, of which there are 2^31 - 1; the rest is a loop.
+TEST(MatmulPlan, C6TheGridHasOneDimension) {
+  const DeviceProperties& h200 = device("h200");
+  const LaunchContext all{h200, h200.sm_count, false, nullptr, nullptr};
+  const LaunchContext two{h200, 2, false, nullptr, nullptr};
+  for (const std::int64_t tiles :
+       {std::int64_t{65535}, std::int64_t{65537}, (std::int64_t{1} << 31) - 1,
+        std::int64_t{1} << 31, std::int64_t{1} << 33}) {
+    const std::int64_t most = (std::int64_t{1} << 31) - 1;
+    EXPECT_EQ(std::int64_t(capped_grid(tiles, all, 128)), std::min(tiles, most));
+    EXPECT_EQ(capped_grid(tiles, two, 128), 32u);
+  }
+  Problem p = problem(1, 1, 1);
+  p.batch = std::int64_t{1} << 33;
+  p.c.batch_stride = 1;
+  EXPECT_EQ(make_plan(p, h200).params.raster.tiles, p.batch);
 }
 
 // C4: products of extents are 64-bit.
