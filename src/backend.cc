@@ -4,6 +4,7 @@
 #include "include/libkernels/error.h"
 #include "src/dispatch.h"
 #include "src/gelu.h"
+#include "src/matmul.h"
 #include "src/registry.h"
 
 namespace libkernels {
@@ -35,7 +36,8 @@ const Backend& cuda_backend() {
       .gelu = {&op::gelu::run, &op::gelu::workspace, &op::gelu::explain, &op::gelu::resources},
       .softmax = absent<SoftmaxCall>(),
       .row_sum = absent<RowSumCall>(),
-      .matmul = absent<MatmulCall>(),
+      .matmul = {&op::matmul::run, &op::matmul::workspace, &op::matmul::explain,
+                 &op::matmul::resources},
   };
   return backend;
 }

@@ -10,6 +10,7 @@
 #include "src/check.h"
 #include "src/dispatch.h"
 #include "src/gelu.h"
+#include "src/matmul.h"
 
 #if !defined(LK_VERSION_MAJOR) || !defined(LK_ARCHS)
 #error "src/CMakeLists.txt defines the version and the generations built"
@@ -57,7 +58,7 @@ constexpr Operation kOperations[] = {
     operation<&op::gelu::table>(LK_OP_GELU, "gelu"),
     reserved(LK_OP_SOFTMAX, "softmax"),
     reserved(LK_OP_ROW_SUM, "row_sum"),
-    reserved(LK_OP_MATMUL, "matmul"),
+    operation<&op::matmul::table>(LK_OP_MATMUL, "matmul"),
 };
 
 [[noreturn]] void refuse_operation(lk_op op) {

@@ -6,4 +6,6 @@ set(LIBKERNELS_HOST_SOURCES
     dispatch.cc
     error.cc
     gelu.cc
+    matmul.cc
+    matmul_check.cc
     registry.cc)

@@ -29,7 +29,7 @@ except ModuleNotFoundError as missing:
     print(f"fit_gelu_erf: python3 lacks the package {missing.name}")
     sys.exit(77)
 
-KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels" / "gelu"
+KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 CONSTANT = r"constexpr float (k[QND]\d) = (0\.5f \* )?(-?0x[\w.+-]+)f;"
 
 
@@ -143,7 +143,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare with the headers")
     check = parser.parse_args().check
-    headers = "".join(path.read_text("utf-8") for path in KERNELS.glob("gelu_math*.cuh"))
+    headers = "".join(path.read_text("utf-8") for path in sorted(KERNELS.rglob("gelu_math*.cuh")))
     f32 = 7.2 * (1 - np.cos(np.pi * (np.arange(4, 800) + 0.5) / 800))  # Chebyshev, of (0, 14.4)
     f16 = np.arange(0x2400, 0x45B4, dtype=np.uint16).view(np.float16).astype(float)  # 2^-6 .. 5.7
     bf16 = (np.arange(0x3C80, 0x4162, dtype=np.uint32) << 16).view(np.float32).astype(float)

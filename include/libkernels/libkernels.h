@@ -11,6 +11,7 @@
 #include "error.h"
 #include "explain.h"
 #include "gelu.h"
+#include "matmul.h"
 #include "matrix.h"
 
 namespace libkernels {

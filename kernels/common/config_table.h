@@ -1,4 +1,10 @@
 // From a run-time index to the kernel instantiated for that row of a constexpr kConfigs[] table.
+//
+// A Config that is a template argument of a kernel is flat: no member of class type. With g++ 12
+// and 13 a nested class, reached through a constexpr function, is mangled as const in one place and
+// not in another: two host symbols of the kernel (nm shows both), of which the one that nvcc
+// registered is not the one that is launched, and the launch fails with
+// cudaErrorInvalidResourceHandle.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -11,7 +11,7 @@
 // which 2 special: tanh 9 (f16), 11 (bf16) instead of 14; erf 12 (f16), 13 (bf16) instead of 17.
 #pragma once
 
-#include "kernels/gelu/gelu_math.cuh"
+#include "kernels/common/gelu_math.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 

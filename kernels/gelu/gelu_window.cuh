@@ -4,9 +4,9 @@
 #pragma once
 
 #include "kernels/common/divide.cuh"
+#include "kernels/common/gelu_math.cuh"
 #include "kernels/common/storage.cuh"
 #include "kernels/common/vector.cuh"
-#include "kernels/gelu/gelu_math.cuh"
 #include "kernels/gelu/gelu_math_16bit.cuh"
 #include "kernels/gelu/gelu_plan.h"
 

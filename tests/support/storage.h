@@ -30,9 +30,23 @@ struct Format {
 inline constexpr Format kF32{8, 23};
 inline constexpr Format kF16{5, 10};
 inline constexpr Format kBF16{8, 7};
+inline constexpr Format kE5M2{5, 2};
+inline constexpr Format kE4M3{4, 3};  // but for its top: no infinity, one NaN (all bits set)
 
 constexpr Format format_of(DType type) {
-  return type == DType::f32 ? kF32 : type == DType::f16 ? kF16 : kBF16;
+  switch (type) {
+    case DType::f32:
+      return kF32;
+    case DType::f16:
+      return kF16;
+    case DType::bf16:
+      return kBF16;
+    case DType::f8_e5m2:
+      return kE5M2;
+    case DType::f8_e4m3:
+      return kE4M3;
+  }
+  return kF32;
 }
 
 // The value that `bits` stand for; exact (every format fits into a double). Inf and NaN included.
@@ -66,14 +80,35 @@ inline std::uint32_t encode(double x, Format f) {
   return sign | (magnitude > f.infinity() ? f.infinity() : magnitude);
 }
 
-inline double decode(std::uint32_t bits, DType type) { return decode(bits, format_of(type)); }
-inline std::uint32_t encode(double x, DType type) { return encode(x, format_of(type)); }
+// e4m3 is finite up to 448, where a format with infinities would end at 240: the top exponent
+// counts like the others. Beyond 464, and for NaN, NaN.
+inline double decode_e4m3(std::uint32_t bits) {
+  constexpr std::uint32_t kMagnitude = 0x7f, kTop = 0x78, kBinade = 0x08;
+  if ((bits & kMagnitude) < kTop) return decode(bits, kE4M3);
+  if ((bits & kMagnitude) == kMagnitude) return std::numeric_limits<double>::quiet_NaN();
+  return 2 * decode(bits - kBinade, kE4M3);
+}
+inline std::uint32_t encode_e4m3(double x) {
+  constexpr std::uint32_t kBinade = 0x08, kNaN = 0x7f;
+  constexpr double kTop = 256, kMost = 464;  // the tie of 448 and the NaN's place, to even
+  if (std::fabs(x) < kTop / 2) return encode(x, kE4M3);
+  if (!(std::fabs(x) <= kMost)) return kNaN;
+  return encode(x / 2, kE4M3) + kBinade;  // at most 232, which rounds to 224
+}
+
+inline double decode(std::uint32_t bits, DType type) {
+  return type == DType::f8_e4m3 ? decode_e4m3(bits) : decode(bits, format_of(type));
+}
+inline std::uint32_t encode(double x, DType type) {
+  return type == DType::f8_e4m3 ? encode_e4m3(x) : encode(x, format_of(type));
+}
 
 inline std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 inline float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
 inline bool is_nan(std::uint32_t bits, DType type) {
   const Format f = format_of(type);
+  if (type == DType::f8_e4m3) return (bits & (f.sign() - 1u)) == f.sign() - 1u;
   return (bits & (f.sign() - 1u)) > f.infinity();
 }
 

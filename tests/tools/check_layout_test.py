@@ -22,6 +22,13 @@ REGISTRY = """constexpr Operation kOperations[] = {
 };
 """
 
+# A second translation unit of the same row.
+PART = {
+    "kernels/op/op_sm80_part.cu": "// Op, generation sm80.\n// Floor: see op_sm80.cu.\n"
+                                  "const KernelSet op_part = {};\n",
+    "kernels/CMakeLists.txt": "op/op_sm80.cu op/op_sm80_part.cu",
+}
+
 # A tree without violations.
 CLEAN = {
     "CMakeLists.txt": "",
@@ -111,6 +118,7 @@ BROKEN = [
     ("row without a registry", {"src/registry.cc": "int x;\n"}, "kernels/op/ has a KernelRow"),
     ("kernel without row", {"kernels/op/op_sm80.cu": KERNEL.replace("KernelRow", "Row")},
      "without a KernelRow"),
+    ("part that its whole does not name", PART, "without a KernelRow"),
     ("source in no list", {"src/forgotten.cc": ""}, "in no CMakeLists.txt"),
     ("left-over mark", {"src/op.cc": "// TODO: finish\n"}, "TODO"),
     ("left-over mark in the README", {"README.md": "FIXME\n"}, "FIXME"),
@@ -119,6 +127,7 @@ BROKEN = [
 
 # What looks like a violation and is none.
 HARMLESS = [
+    PART | {"kernels/op/op_sm80.cu": KERNEL + "int x = use(op_part);\n"},
     {"src/op.cc": "// asm, __shared__, atomicAdd, cudaMalloc(), k<<<1, 2>>>(p)\n"},
     {"src/op.cc": 'const char* s = "cudaMalloc(p): asm __shared__ // ";\n'},
     {"src/op.cc": "std::vector<std::vector<std::vector<int>>> v;\n"},

@@ -1,5 +1,6 @@
-// GeLU of one value in fp32 arithmetic, the same on every generation. The forms for fp32 inputs or
-// outputs; gelu_math_16bit.cuh has shorter ones.
+// GeLU of one value in fp32 arithmetic, the same on every generation and in every operation that
+// ends in one. The forms for fp32 inputs or outputs; kernels/gelu/gelu_math_16bit.cuh has shorter
+// ones.
 //
 // Both forms are evaluated as
 //
@@ -13,10 +14,9 @@
 // ex2 and rcp flush subnormals: no argument or result that matters here is one.
 #pragma once
 
-#include "kernels/gelu/gelu.h"
 #include "kernels/ptx/ptx.cuh"
 
-namespace libkernels::inline LK_BACKEND::op::gelu {
+namespace libkernels::inline LK_BACKEND {
 
 // Beyond this exponent g = 2^-w to the last bit, and z g may be subnormal, while neither ex2 nor
 // rcp may leave the normal range: g' = 2^(-w/2) is evaluated instead, and y = -(z g') g'.
@@ -73,4 +73,4 @@ LK_DEVICE float gelu_erf(float x) {
   return fmaf(-(far ? z * g : z), g, ptx::max_f32(x, -0.0f));
 }
 
-}  // namespace libkernels::inline LK_BACKEND::op::gelu
+}  // namespace libkernels::inline LK_BACKEND

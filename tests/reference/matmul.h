@@ -1,0 +1,95 @@
+// Matmul in fp64, and how far from it a kernel may be: the definition, element by element.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tests/reference/gelu.h"
+
+namespace libkernels::reference {
+
+enum class MatmulActivation { none, relu, gelu_tanh, gelu_erf };
+
+// C = act(alpha A B + beta C_in + bias), all row major; alpha holds the scales. Empty: absent.
+struct MatmulProblem {
+  std::int64_t m, n, k;
+  std::vector<double> a, b;        // m x k, k x n
+  std::vector<double> c_in, bias;  // m x n, n
+  double alpha = 1, beta = 0;
+  MatmulActivation activation = MatmulActivation::none;
+};
+
+struct MatmulElement {
+  double value;  // of C
+  double sum;    // S: the sum of the terms' magnitudes
+  double inner;  // what the activation was given
+};
+
+inline double activate(double x, MatmulActivation activation) {
+  switch (activation) {
+    case MatmulActivation::none:
+      return x;
+    case MatmulActivation::relu:
+      return x < 0 ? 0 : x;  // NaN stays
+    case MatmulActivation::gelu_tanh:
+      return gelu_tanh(x);
+    case MatmulActivation::gelu_erf:
+      return gelu_erf(x);
+  }
+  return x;
+}
+
+inline std::vector<MatmulElement> matmul(const MatmulProblem& p) {
+  std::vector<MatmulElement> c;
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      double value = 0, sum = 0;
+      for (std::int64_t l = 0; l < p.k && p.alpha != 0; ++l) {
+        const double term = p.alpha * p.a[std::size_t(i * p.k + l)] * p.b[std::size_t(l * p.n + j)];
+        value += term;
+        sum += std::fabs(term);
+      }
+      if (p.beta != 0) {
+        value += p.beta * p.c_in[std::size_t(i * p.n + j)];
+        sum += std::fabs(p.beta * p.c_in[std::size_t(i * p.n + j)]);
+      }
+      if (!p.bias.empty()) {
+        value += p.bias[std::size_t(j)];
+        sum += std::fabs(p.bias[std::size_t(j)]);
+      }
+      c.push_back({activate(value, p.activation), sum, value});
+    }
+  }
+  return c;
+}
+
+// ---- E of the contract, in units of S ---------------------------------------------------------
+
+inline double matmul_bound_fp32(std::int64_t k, bool zero_mean) {
+  return std::ldexp(zero_mean ? std::fmax(8, std::sqrt(double(k)) / 2) : 2.0 + double(k), -24);
+}
+inline double matmul_bound_16bit(std::int64_t k, bool zero_mean) {
+  return std::ldexp(zero_mean ? std::fmax(2, std::sqrt(double(k)) / 8) : 2.0 + double(k) / 2, -23);
+}
+inline double matmul_bound_tf32(std::int64_t k, bool zero_mean) {
+  return std::ldexp(1.0, -10) + matmul_bound_16bit(k, zero_mean);
+}
+// f8 where the tensor cores take it (sm90).
+inline double matmul_bound_f8_sm90(bool zero_mean) { return std::ldexp(1.0, zero_mean ? -9 : -6); }
+
+// What a GeLU at the end makes of an error e of its argument, and its own.
+inline double matmul_activation_bound(double e, const MatmulElement& element,
+                                      MatmulActivation activation) {
+  constexpr double kMostSlope = 1.13;
+  if (activation == MatmulActivation::gelu_tanh) {
+    return kMostSlope * e + gelu_tanh_bound(element.inner, element.value);
+  }
+  if (activation == MatmulActivation::gelu_erf) {
+    return kMostSlope * e + gelu_erf_bound(element.inner, element.value);
+  }
+  return e;
+}
+
+}  // namespace libkernels::reference
