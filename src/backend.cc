@@ -5,6 +5,7 @@
 #include "src/dispatch.h"
 #include "src/gelu.h"
 #include "src/registry.h"
+#include "src/row_sum.h"
 
 namespace libkernels {
 namespace {
@@ -34,7 +35,8 @@ const Backend& cuda_backend() {
       .preload = &preload,
       .gelu = {&op::gelu::run, &op::gelu::workspace, &op::gelu::explain, &op::gelu::resources},
       .softmax = absent<SoftmaxCall>(),
-      .row_sum = absent<RowSumCall>(),
+      .row_sum = {&op::row_sum::run, &op::row_sum::workspace, &op::row_sum::explain,
+                  &op::row_sum::resources},
       .matmul = absent<MatmulCall>(),
   };
   return backend;

@@ -12,6 +12,7 @@
 #include "explain.h"
 #include "gelu.h"
 #include "matrix.h"
+#include "row_sum.h"
 
 namespace libkernels {
 

@@ -1,0 +1,174 @@
+// Row-sum, generation sm80: everyone's fallback.
+//
+//   y[r] = sum over c of x[r, c]
+//
+// Shapes    x [rows, cols], any strides (0 too), any element-aligned address; y [rows], any stride.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 additions, one rounding at the store.
+// Numerics  the tree of row_sum_plan.h: chains of at most 32 additions, then trees. A row's bits
+//           depend on its values, their number and type, and on whether columns are adjacent.
+// Floor     rows * (cols * size of x + size of y) bytes: one read, one write. Rows of at most
+//           kLongestChain vectors a thread move exactly these; of longer ones the sums of their
+//           chunks of 32 to 128 KB are written and read again, 4 bytes each. Where rows are not
+//           16-byte aligned each vector is loaded twice, the second time out of L1.
+#include "kernels/row_sum/row_sum_launch.h"
+#include "kernels/row_sum/row_sum_strided.cuh"
+#include "kernels/row_sum/row_sum_unit.cuh"
+
+namespace libkernels::inline LK_BACKEND::op::row_sum {
+namespace {
+
+// Eight 16-byte loads in flight a thread: the shape of the plain reading kernel that is fastest on
+// an H200 (4.62 TB/s at 4 GB, 2026-11-29). The borders between shapes are not measured yet.
+constexpr Shape kSm80Configs[] = {
+    // lanes a row, rows at once, vectors in flight, threads
+    {1, 8, 1, 128},  {2, 8, 1, 128},  {4, 8, 1, 128},   {8, 8, 1, 128},
+    {16, 8, 1, 128}, {32, 8, 1, 128}, {32, 4, 2, 128},  {32, 2, 4, 128},
+    {32, 1, 8, 128}, {64, 1, 8, 64},  {128, 1, 8, 128}, {256, 1, 8, 256},
+};
+
+// Threads an SM that the registers allow at least. Not measured yet.
+constexpr int kThreadsPerSm = 512;
+
+// Groups of lanes within a warp, a row each, in several rows at once; consecutive groups have
+// consecutive rows. A row ends within the first round, or with the few elements by which a
+// misaligned one would need another vector: lanes hold logical vectors, so that is no round.
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_sm)
+    row_sum_sm80_lanes(Params p) {
+  using In = Storage<Cfg::value.x_type>;
+  constexpr int kLanes = Cfg::value.shape.lanes;
+  constexpr int kRows = Cfg::value.shape.rows;
+  constexpr int kVectors = Cfg::value.shape.vectors;
+  constexpr int kGroups = kWarpThreads / kLanes;
+  constexpr int kBytes = int(sizeof(typename In::Element));
+
+  const int warp = int(threadIdx.x) / kWarpThreads;
+  const int group = int(threadIdx.x) % kWarpThreads / kLanes;
+  const int lane = int(threadIdx.x) % kLanes;
+  const int row_bytes = int(p.cols) * kBytes;  // short rows: at most 4 KiB
+  const bool ragged = row_bytes % kVectorBytes != 0;
+  const auto* x = static_cast<const unsigned char*>(p.x);
+  const std::int64_t pitch = p.x_row_stride * kBytes;
+
+  constexpr int kWarps = Cfg::value.shape.threads / kWarpThreads;
+  std::int64_t tile = std::int64_t(blockIdx.x) * kWarps + warp;
+  for (; tile < p.items; tile += std::int64_t(gridDim.x) * kWarps) {
+    const std::int64_t first = tile * (kGroups * kRows) + group;
+    const auto piece = [&](int i) {
+      const std::int64_t r = first + i / kVectors * kGroups;
+      const int at = (i % kVectors * kLanes + lane) * kVectorBytes;
+      return Piece{x + r * pitch + at, r < p.rows ? row_bytes - at : 0};  // [rows, cols]
+    };
+    Vector w[kRows * kVectors];
+    load_pieces<In>(p, piece, w);
+
+    float sums[kRows];
+#pragma unroll
+    for (int s = 0; s < kRows; ++s) {
+      float acc[kItems<In>];
+#pragma unroll
+      for (int u = 0; u < kVectors; ++u) {
+        const int at = (u * kLanes + lane) * kVectorBytes;
+        Vector v = w[s * kVectors + u];
+        if (ragged) v = masked(v, row_bytes - at);
+        float items[kItems<In>];
+        unpack<In>(v, items);
+#pragma unroll
+        for (int e = 0; e < kItems<In>; ++e) acc[e] = u == 0 ? items[e] : acc[e] + items[e];
+      }
+      sums[s] = tree_sum(acc);
+    }
+    reduce_groups<kLanes, kRows>(sums, lane);
+    constexpr int kSpares = kLanes > kRows ? kLanes / kRows : 1;  // lanes with the same sums
+    if (lane % kSpares == 0) {
+#pragma unroll
+      for (int s = 0; s < kept_sums<kLanes, kRows>; ++s) {
+        const std::int64_t r = first + (first_sum<kLanes, kRows>(lane) + s) * kGroups;
+        if (r < p.rows) store_sum(p, r, sums[s]);
+      }
+    }
+  }
+}
+
+template <class Cfg>
+struct CtaSmem {
+  float slots[2][Cfg::value.shape.threads / kWarpThreads];
+};
+
+// A CTA a row, or a chunk of one.
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_sm)
+    row_sum_sm80_cta(Params p) {
+  using In = Storage<Cfg::value.x_type>;
+  constexpr int kThreads = Cfg::value.shape.threads;
+  constexpr int kVectors = Cfg::value.shape.vectors;
+  constexpr int kBytes = int(sizeof(typename In::Element));
+  auto& smem = ptx::dynamic_smem<CtaSmem<Cfg>>();
+
+  int turn = 0;
+  for (std::int64_t item = blockIdx.x; item < p.items; item += gridDim.x) {
+    const std::int64_t r = quotient(item, p.chunks);
+    const std::int64_t c = (item - r * p.chunks.divisor) * p.chunk_cols;
+    const std::int64_t cols = p.cols - c < p.chunk_cols ? p.cols - c : p.chunk_cols;
+    const int bytes = int(cols) * kBytes;  // at most 32 vectors a thread
+    const auto* x =
+        static_cast<const unsigned char*>(p.x) + (r * p.x_row_stride + c) * kBytes;  // [cols]
+    float acc[kItems<In>] = {};
+#pragma unroll 1
+    for (int round = 0; round < bytes; round += kVectors * kThreads * kVectorBytes) {
+      const auto at = [&](int i) {
+        return round + (i * kThreads + int(threadIdx.x)) * kVectorBytes;
+      };
+      Vector w[kVectors];
+      load_pieces<In>(
+          p,
+          [&](int i) {
+            return Piece{x + at(i), bytes - at(i)};
+          },
+          w);
+      const bool ragged = round + kVectors * kThreads * kVectorBytes > bytes;
+#pragma unroll
+      for (int u = 0; u < kVectors; ++u) {
+        if (ragged) w[u] = masked(w[u], bytes - at(u));
+        float items[kItems<In>];
+        unpack<In>(w[u], items);
+#pragma unroll
+        for (int e = 0; e < kItems<In>; ++e) acc[e] = acc[e] + items[e];
+      }
+    }
+    const float sum = reduce_cta<Sum, kThreads / kWarpThreads>(tree_sum(acc), smem.slots[turn]);
+    if (threadIdx.x == 0) store_sum(p, item, sum);
+    turn ^= 1;
+  }
+}
+
+struct Sm80 {
+  static constexpr const char* kName = "row_sum_sm80";
+  static constexpr Arch kArch = Arch::sm80;
+  static constexpr auto& kShapes = kSm80Configs;
+
+  template <DType kType, int kShape>
+  static KernelUse unit_kernel() {
+    constexpr Shape kS = kShapes[kShape];
+    constexpr int kCtas = kThreadsPerSm / kS.threads;
+    using Cfg = std::integral_constant<Config, Config{kType, kS, kCtas}>;
+    if constexpr (kS.lanes <= kWarpThreads) {
+      return {&row_sum_sm80_lanes<Cfg>, kS.threads, kCtas, 0};
+    } else {
+      return {&row_sum_sm80_cta<Cfg>, kS.threads, kCtas, sizeof(CtaSmem<Cfg>)};
+    }
+  }
+  template <DType kType>
+  static KernelUse strided_kernel(bool along_rows) {
+    constexpr int kCtas = kThreadsPerSm / kStridedThreads;
+    using Cfg = std::integral_constant<StridedConfig, StridedConfig{kType, kCtas}>;
+    return {along_rows ? &row_sum_strided_rows<Cfg> : &row_sum_strided_cols<Cfg>, kStridedThreads,
+            kCtas, sizeof(StridedSmem)};
+  }
+};
+
+}  // namespace
+
+const KernelRow<Problem> sm80 = Row<Sm80>::make();
+
+}  // namespace libkernels::inline LK_BACKEND::op::row_sum
