@@ -21,9 +21,8 @@ namespace {
 // an H200 (4.62 TB/s at 4 GB, 2026-11-29). The borders between shapes are not measured yet.
 constexpr Shape kSm80Configs[] = {
     // lanes a row, rows at once, vectors in flight, threads
-    {1, 8, 1, 128},  {2, 8, 1, 128},  {4, 8, 1, 128},   {8, 8, 1, 128},
-    {16, 8, 1, 128}, {32, 8, 1, 128}, {32, 4, 2, 128},  {32, 2, 4, 128},
-    {32, 1, 8, 128}, {64, 1, 8, 64},  {128, 1, 8, 128}, {256, 1, 8, 256},
+    {1, 8, 1, 128},  {2, 8, 1, 128},  {4, 8, 1, 128}, {8, 8, 1, 128},   {16, 4, 2, 128},
+    {32, 2, 4, 128}, {32, 1, 8, 128}, {64, 1, 8, 64}, {128, 1, 8, 128}, {256, 1, 8, 256},
 };
 
 // Threads an SM that the registers allow at least. Not measured yet.
@@ -90,20 +89,32 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
   }
 }
 
-template <class Cfg>
+constexpr int kMostThreads = 256;
+constexpr int kMostWarps = kMostThreads / kWarpThreads;
+
 struct CtaSmem {
-  float slots[2][Cfg::value.shape.threads / kWarpThreads];
+  float sums[2][kMostWarps];
 };
 
-// A CTA a row, or a chunk of one.
+// Over the CTA, in one order for any number of warps: those that are not there count as 0.
+// All threads execute it, the first gets the sum.
+LK_DEVICE float sum_cta(float v, float (&sums)[kMostWarps]) {
+  const int lane = int(threadIdx.x) % kWarpThreads;
+  const int warps = int(blockDim.x) / kWarpThreads;
+  v = reduce_lanes<Sum>(v);
+  if (lane == 0) sums[threadIdx.x / kWarpThreads] = v;
+  __syncthreads();
+  return reduce_lanes<Sum, kMostWarps>(lane < warps ? sums[lane] : 0.0f);
+}
+
+// A CTA a row, or a chunk of one. Its threads are the row's lanes: 64, 128 or 256.
 template <class Cfg>
-__global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_sm)
-    row_sum_sm80_cta(Params p) {
+__global__ void __launch_bounds__(kMostThreads, Cfg::value.ctas_per_sm) row_sum_sm80_cta(Params p) {
   using In = Storage<Cfg::value.x_type>;
-  constexpr int kThreads = Cfg::value.shape.threads;
   constexpr int kVectors = Cfg::value.shape.vectors;
   constexpr int kBytes = int(sizeof(typename In::Element));
-  auto& smem = ptx::dynamic_smem<CtaSmem<Cfg>>();
+  auto& smem = ptx::dynamic_smem<CtaSmem>();
+  const int threads = int(blockDim.x);
 
   int turn = 0;
   for (std::int64_t item = blockIdx.x; item < p.items; item += gridDim.x) {
@@ -114,10 +125,11 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
     const auto* x =
         static_cast<const unsigned char*>(p.x) + (r * p.x_row_stride + c) * kBytes;  // [cols]
     float acc[kItems<In>] = {};
+    const int step = kVectors * threads * kVectorBytes;
 #pragma unroll 1
-    for (int round = 0; round < bytes; round += kVectors * kThreads * kVectorBytes) {
+    for (int round = 0; round < bytes; round += step) {
       const auto at = [&](int i) {
-        return round + (i * kThreads + int(threadIdx.x)) * kVectorBytes;
+        return round + (i * threads + int(threadIdx.x)) * kVectorBytes;
       };
       Vector w[kVectors];
       load_pieces<In>(
@@ -126,7 +138,7 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
             return Piece{x + at(i), bytes - at(i)};
           },
           w);
-      const bool ragged = round + kVectors * kThreads * kVectorBytes > bytes;
+      const bool ragged = round + step > bytes;
 #pragma unroll
       for (int u = 0; u < kVectors; ++u) {
         if (ragged) w[u] = masked(w[u], bytes - at(u));
@@ -136,7 +148,7 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
         for (int e = 0; e < kItems<In>; ++e) acc[e] = acc[e] + items[e];
       }
     }
-    const float sum = reduce_cta<Sum, kThreads / kWarpThreads>(tree_sum(acc), smem.slots[turn]);
+    const float sum = sum_cta(tree_sum(acc), smem.sums[turn]);
     if (threadIdx.x == 0) store_sum(p, item, sum);
     turn ^= 1;
   }
@@ -150,12 +162,15 @@ struct Sm80 {
   template <DType kType, int kShape>
   static KernelUse unit_kernel() {
     constexpr Shape kS = kShapes[kShape];
-    constexpr int kCtas = kThreadsPerSm / kS.threads;
-    using Cfg = std::integral_constant<Config, Config{kType, kS, kCtas}>;
     if constexpr (kS.lanes <= kWarpThreads) {
+      constexpr int kCtas = kThreadsPerSm / kS.threads;
+      using Cfg = std::integral_constant<Config, Config{kType, kS, kCtas}>;
       return {&row_sum_sm80_lanes<Cfg>, kS.threads, kCtas, 0};
-    } else {
-      return {&row_sum_sm80_cta<Cfg>, kS.threads, kCtas, sizeof(CtaSmem<Cfg>)};
+    } else {  // one kernel for the shapes that differ in their lanes
+      constexpr Shape kAny{kMostThreads, kS.rows, kS.vectors, kMostThreads};
+      constexpr int kCtas = kThreadsPerSm / kMostThreads;
+      using Cfg = std::integral_constant<Config, Config{kType, kAny, kCtas}>;
+      return {&row_sum_sm80_cta<Cfg>, kS.threads, kCtas, sizeof(CtaSmem)};
     }
   }
   template <DType kType>

@@ -55,38 +55,41 @@ template <class In, int kCount, class F>
 LK_DEVICE void load_pieces(const Params& p, F piece, Vector (&w)[kCount]) {
   const auto* begin = static_cast<const unsigned char*>(p.x);
   std::uint32_t left = 0;  // bit i: w[i] is yet to be loaded
-  if (p.aligned) {
+  Vector next[kCount] = {};
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      const Piece v = piece(i);
-      const bool inside = v.p + kVectorBytes <= p.x_end;
-      w[i] = Vector{};
-      if (v.bytes > 0 && inside) w[i] = load_vector<kVectorWords>(v.p);
-      left |= v.bytes > 0 && !inside ? 1u << i : 0u;
-    }
-  } else {
-    Vector next[kCount];
+  for (int i = 0; i < kCount; ++i) {
+    const Piece v = piece(i);
+    const unsigned char* aligned = v.p - phase_of(v.p, kVectorBytes);
+    const bool inside = aligned >= begin && aligned + kVectorBytes <= p.x_end;
+    w[i] = Vector{};
+    if (v.bytes > 0 && inside) w[i] = load_vector<kVectorWords>(aligned);
+    left |= v.bytes > 0 && !inside ? 1u << i : 0u;
+  }
+  if (!p.aligned) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       const Piece v = piece(i);
       const int phase = int(phase_of(v.p, kVectorBytes));
-      const unsigned char* aligned = v.p - phase;
-      const bool two = phase + v.bytes > kVectorBytes;
-      const bool inside = aligned >= begin && aligned + (two ? 2 : 1) * kVectorBytes <= p.x_end;
-      w[i] = next[i] = Vector{};
-      if (v.bytes > 0 && inside) w[i] = load_vector<kVectorWords>(aligned);
-      if (v.bytes > 0 && inside && two) next[i] = load_vector<kVectorWords>(aligned + kVectorBytes);
-      left |= v.bytes > 0 && !inside ? 1u << i : 0u;
+      const bool two = v.bytes > 0 && phase + v.bytes > kVectorBytes;
+      const unsigned char* second = v.p - phase + kVectorBytes;
+      const bool inside = second + kVectorBytes <= p.x_end;
+      if (two && inside) next[i] = load_vector<kVectorWords>(second);
+      left |= two && !inside ? 1u << i : 0u;
     }
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       w[i] = funnel<kVectorWords>(w[i], next[i], phase_of(piece(i).p, kVectorBytes));
     }
   }
-  if (left != 0) {
+  // Rare, hence rolled: a register array is not indexed at run time, but may be selected from.
+#pragma unroll 1
+  for (int i = 0; left >> i != 0; ++i) {
+    if ((left >> i & 1u) == 0) continue;
+    const Vector v = load_elements<In>(piece(i));
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      if ((left >> i & 1u) != 0) w[i] = load_elements<In>(piece(i));
+    for (int k = 0; k < kCount; ++k) {
+#pragma unroll
+      for (int j = 0; j < kVectorWords; ++j) w[k].v[j] = k == i ? v.v[j] : w[k].v[j];
     }
   }
 }
@@ -111,13 +114,17 @@ LK_DEVICE void unpack(const Vector& w, float (&x)[kItems<In>]) {
 
 // x[0] + ... as a tree: element i and element i + half first.
 template <int kCount>
-LK_DEVICE float tree_sum(float (&x)[kCount]) {
+LK_DEVICE float tree_sum(float* x) {
+  if constexpr (kCount > 1) {
 #pragma unroll
-  for (int half = kCount / 2; half > 0; half /= 2) {
-#pragma unroll
-    for (int i = 0; i < half; ++i) x[i] = x[i] + x[i + half];
+    for (int i = 0; i < kCount / 2; ++i) x[i] = x[i] + x[i + kCount / 2];
+    return tree_sum<kCount / 2>(x);
   }
   return x[0];
+}
+template <int kCount>
+LK_DEVICE float tree_sum(float (&x)[kCount]) {
+  return tree_sum<kCount>(static_cast<float*>(x));
 }
 
 // A sum whose terms are all -0 is +0, as if it had begun at +0; that some elements of a vector are
