@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
     if (lane % kSpares == 0) {
 #pragma unroll
       for (int s = 0; s < kept_sums<kLanes, kRows>; ++s) {
-        const std::int64_t r = first + (first_sum<kLanes, kRows>(lane) + s) * kGroups;
+        const std::int64_t r = first + kept_sum<kLanes, kRows>(lane, s) * kGroups;
         if (r < p.rows) store_sum(p, r, sums[s]);
       }
     }

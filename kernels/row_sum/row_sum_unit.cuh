@@ -146,12 +146,19 @@ LK_DEVICE void store_sum(const Params& p, std::int64_t index, float sum) {
 // Sums v[s] over each aligned group of kLanes lanes, for all s at once, in the order of
 // reduce_lanes. Where that is possible a lane passes on half of its sums at each step instead of
 // holding all of them: kRows - 1 shuffles in all for as many rows as lanes. Then lane l of a group
-// has, in v[0], v[1], ..., kept_sums<> sums from number first_sum<>(l) on.
+// has in v[i], i < kept_sums<>, sum number kept_sum<>(l, i): all lanes together those of v[i] hold
+// neighbouring numbers.
 template <int kLanes, int kRows>
 inline constexpr int kept_sums = kRows > kLanes ? kRows / kLanes : 1;
 template <int kLanes, int kRows>
-LK_DEVICE int first_sum(int lane) {
-  return lane * kRows / kLanes;
+LK_DEVICE int kept_sum(int lane, int i) {
+  int number = i * kLanes;
+  int bit = 1;
+#pragma unroll
+  for (int mask = kLanes / 2; mask > 0 && bit < kRows; mask /= 2, bit *= 2) {
+    number |= (lane & mask) != 0 ? bit : 0;
+  }
+  return number;
 }
 template <int kLanes, int kRows>
 LK_DEVICE void reduce_groups(float (&v)[kRows], int lane) {
@@ -161,11 +168,11 @@ LK_DEVICE void reduce_groups(float (&v)[kRows], int lane) {
   for (int mask = kLanes / 2; mask > 0; mask /= 2) {
     if (rows > 1) {
       rows /= 2;
-      const bool upper = (lane & mask) != 0;
+      const bool odd = (lane & mask) != 0;  // keeps the odd ones
 #pragma unroll
       for (int s = 0; s < rows; ++s) {
-        const float given = upper ? v[s] : v[s + rows];
-        v[s] = (upper ? v[s + rows] : v[s]) + ptx::shfl_sync_bfly(given, unsigned(mask));
+        const float given = odd ? v[2 * s] : v[2 * s + 1];
+        v[s] = (odd ? v[2 * s + 1] : v[2 * s]) + ptx::shfl_sync_bfly(given, unsigned(mask));
       }
     } else {
       v[0] = v[0] + ptx::shfl_sync_bfly(v[0], unsigned(mask));
