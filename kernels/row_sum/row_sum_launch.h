@@ -3,9 +3,8 @@
 // A generation G is a struct that names what it adds:
 //   kName, kArch    of its dispatch row
 //   kShapes[]       how lanes share a row, from short rows to long ones; the last one loops
-//   kCtasPerSm      that must fit
-//   template <DType, int shape> static KernelPointer unit_kernel()
-//   template <DType> static KernelPointer strided_kernel(bool along_rows)
+//   template <DType, int shape> static KernelUse unit_kernel()
+//   template <DType, Path> static KernelUse strided_kernel()
 #pragma once
 
 #include <cstddef>
@@ -50,8 +49,15 @@ struct Row {
     while (type < std::size(kTypes) && kTypes[type] != x_type) ++type;
     return with_config<std::size(kTypes)>(type, [&](auto t) {
       constexpr DType kType = kTypes[decltype(t)::value];
-      if (path != Path::unit) {
-        return f(G::template strided_kernel<kType>(path == Path::strided_rows));
+      switch (path) {
+        case Path::unit:
+          break;
+        case Path::strided_rows:
+          return f(G::template strided_kernel<kType, Path::strided_rows>());
+        case Path::strided_row_pairs:
+          return f(G::template strided_kernel<kType, Path::strided_row_pairs>());
+        case Path::strided_cols:
+          return f(G::template strided_kernel<kType, Path::strided_cols>());
       }
       return with_config<std::size_t(kShapeCount)>(std::size_t(shape), [&](auto s) {
         return f(G::template unit_kernel<kType, int(decltype(s)::value)>());
@@ -100,7 +106,8 @@ struct Row {
       return resources_of(use, &ignored);
     };
     for (const DType type : kTypes) {
-      for (const Path path : {Path::unit, Path::strided_rows, Path::strided_cols}) {
+      for (const Path path :
+           {Path::unit, Path::strided_rows, Path::strided_row_pairs, Path::strided_cols}) {
         for (int shape = 0; shape < (path == Path::unit ? kShapeCount : 1); ++shape) {
           const cudaError_t error = with_kernel(path, shape, type, load);
           if (error != cudaSuccess) return error;

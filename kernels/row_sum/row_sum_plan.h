@@ -60,8 +60,9 @@ struct Params {
 
 enum class Path {
   unit,
-  strided_rows,  // lanes along the rows, where these are closer to each other than the columns
-  strided_cols,  // lanes along the columns
+  strided_rows,       // lanes along the rows, where these are closer to each other than columns
+  strided_row_pairs,  // the same, two adjacent 16-bit rows a lane
+  strided_cols,       // lanes along the columns
 };
 
 struct Pass {

@@ -173,12 +173,16 @@ struct Sm80 {
       return {&row_sum_sm80_cta<Cfg>, kS.threads, kCtas, sizeof(CtaSmem)};
     }
   }
-  template <DType kType>
-  static KernelUse strided_kernel(bool along_rows) {
+  template <DType kType, Path kPath>
+  static KernelUse strided_kernel() {
     constexpr int kCtas = kThreadsPerSm / kStridedThreads;
-    using Cfg = std::integral_constant<StridedConfig, StridedConfig{kType, kCtas}>;
-    return {along_rows ? &row_sum_strided_rows<Cfg> : &row_sum_strided_cols<Cfg>, kStridedThreads,
-            kCtas, sizeof(StridedSmem)};
+    constexpr int kRows = kPath == Path::strided_row_pairs && kType != DType::f32 ? 2 : 1;
+    using Cfg = std::integral_constant<StridedConfig, StridedConfig{kType, kRows, kCtas}>;
+    if constexpr (kPath == Path::strided_cols) {
+      return {&row_sum_strided_cols<Cfg>, kStridedThreads, kCtas, sizeof(StridedSmem)};
+    } else {
+      return {&row_sum_strided_rows<Cfg>, kStridedThreads, kCtas, sizeof(StridedSmem)};
+    }
   }
 };
 

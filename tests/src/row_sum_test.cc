@@ -1,5 +1,5 @@
-// Row-sum's host layer through a Backend object and the C ABI: what it accepts, refuses, chooses and
-// explains. What its kernels compute is tested beside the kernels. Cost: 0.2 s.
+// Row-sum's host layer through a Backend object and the C ABI: what it accepts, refuses, chooses
+// and explains. What its kernels compute is tested beside the kernels. Cost: 0.2 s.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -14,7 +14,8 @@ namespace {
 
 class RowSumAccuracy : public RowSumTest {
  protected:
-  // Draws of deviation 1 around `mean`, compared with fp64; the largest error in units of the bound.
+  // Draws of deviation 1 around `mean`, compared with fp64; the largest error in units of the
+  // bound.
   static double largest_error(const Layout& layout, double mean, std::uint64_t seed) {
     Bits bits(std::size_t(layout.elements()));
     for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = x_of(mean + random_normal(seed, i));

@@ -87,6 +87,7 @@ TEST_P(RowSumCounters, ColumnDirectionReadsWholeSectors) {
   const emulator::Counters c = count(layout);
   EXPECT_EQ(c.global_bytes_read, x_bytes(layout));
   EXPECT_EQ(c.global_read_sectors, x_bytes(layout) / kSector);
+  EXPECT_EQ(c.global_read_requests, x_bytes(layout) / 128) << "4 bytes a lane, in every type";
   EXPECT_EQ(c.global_bytes_written, y_bytes(layout));
 }
 

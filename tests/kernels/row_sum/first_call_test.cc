@@ -33,8 +33,8 @@ Bits exact_sums(const Layout& layout, DType type, const Bits& bits) {
   return expected;
 }
 
-// I4: capture into a graph, replays that follow the input, eager calls before and after the graph is
-// destroyed. Rows that are split: the scratch, allocated on the stream, is a part of the graph.
+// I4: capture into a graph, replays that follow the input, eager calls before and after the graph
+// is destroyed. Rows that are split: the scratch, allocated on the stream, is a part of the graph.
 TEST(RowSumFirstCall, I4GraphCapture) {
   if (backends().size() < 2) GTEST_SKIP() << "built without CUDA; graphs are not emulated";
   const Backend& backend = *backends()[1];

@@ -73,6 +73,8 @@ TEST_P(RowSumLayout, ColumnDirection) {
     check(col_major(rows, cols, rows + 3, 1));
   }
   check(col_major(300, 9, 301, 3));
+  // Two 16-bit rows a load, and a last one alone.
+  for (const std::int64_t rows : {2, 63, 64, 65, 129}) check(col_major(rows, 40, rows + rows % 2));
 }
 
 TEST_P(RowSumLayout, BothStridesAboveOne) {

@@ -1,5 +1,5 @@
-// Runs one row-sum kernel, of one backend, on one mix of types: what the tests of this directory are
-// parameterised over.
+// Runs one row-sum kernel, of one backend, on one mix of types: what the tests of this directory
+// are parameterised over.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -139,8 +139,8 @@ class RowSumTest : public testing::TestWithParam<RowSumParam> {
     return result;
   }
 
-  // Small positive integers, a new draw each row: a column that is lost, or taken twice, shows in an
-  // exact sum. `most` bounds them such that a row's sum stays below 2^24.
+  // Small positive integers, a new draw each row: a column that is lost, or taken twice, shows in
+  // an exact sum. `most` bounds them such that a row's sum stays below 2^24.
   static Bits integers(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
     const std::int64_t most =
         std::clamp<std::int64_t>((1 << 24) / std::max<std::int64_t>(cols, 1), 1, 100);
@@ -162,8 +162,8 @@ class RowSumTest : public testing::TestWithParam<RowSumParam> {
     return expected;
   }
 
-  // Numbers of columns around each border of the summation tree of adjacent columns: one lane to 32,
-  // warps of up to 8 vectors a lane, CTAs of 64, 128 and 256 threads, several rounds of a CTA, one
+  // Numbers of columns around each border of the summation tree of adjacent columns: one lane to
+  // 32, warps of up to 8 vectors a lane, CTAs of 64, 128 and 256 threads, several rounds of a CTA, one
   // chunk and several.
   static std::vector<std::int64_t> borders() {
     std::vector<std::int64_t> all{0};

@@ -133,7 +133,9 @@ TEST(RowSumPlan, C8LargeCounts) {
         EXPECT_EQ(pass.params.chunks.divisor, pass.chunks);
         if (pass.path != Path::unit) {
           const std::int64_t rows = pass.params.items / pass.chunks * (8 / pass.params.pieces) *
-                                    (pass.path == Path::strided_rows ? 32 : 1);
+                                    (pass.path == Path::strided_row_pairs ? 64
+                                     : pass.path == Path::strided_rows    ? 32
+                                                                          : 1);
           EXPECT_GE(rows, p.rows);
         } else if (const Shape& shape = kShapes[pass.shape]; shape.lanes <= 32) {
           EXPECT_GE(pass.params.items * (32 / shape.lanes * shape.rows), p.rows);
@@ -189,7 +191,12 @@ TEST(RowSumPlan, TheEndOfTheViewIsItsLastElement) {
 }
 
 TEST(RowSumPlan, LanesRunAlongTheCloserDimension) {
-  EXPECT_EQ(plan_of(spread(problem(40, 9), 1, 40)).passes[0].path, Path::strided_rows);
+  EXPECT_EQ(plan_of(spread(problem(40, 9), 1, 40)).passes[0].path, Path::strided_row_pairs);
+  EXPECT_EQ(plan_of(spread(problem(40, 9), 1, 41)).passes[0].path, Path::strided_rows);
+  EXPECT_EQ(plan_of(spread(problem(40, 9, DType::bf16, 4098), 1, 40)).passes[0].path,
+            Path::strided_rows);
+  EXPECT_EQ(plan_of(spread(problem(40, 9, DType::f32), 1, 40)).passes[0].path, Path::strided_rows);
+  EXPECT_EQ(plan_of(spread(problem(40, 9), 2, 40)).passes[0].path, Path::strided_rows);
   EXPECT_EQ(plan_of(spread(problem(40, 9), 30, 3)).passes[0].path, Path::strided_cols);
   EXPECT_EQ(plan_of(spread(problem(1, 9), 9, 40)).passes[0].path, Path::strided_cols);
   EXPECT_EQ(plan_of(spread(problem(40, 1), 30, 1)).passes[0].path, Path::unit);

@@ -1,5 +1,5 @@
-// Row-sum's special values: NaN and infinities wherever they stand, zeros, subnormals, overflow; and
-// values outside of a row, which never matter.
+// Row-sum's special values: NaN and infinities wherever they stand, zeros, subnormals, overflow;
+// and values outside of a row, which never matter.
 // Cost: 0.2 s emulated.
 #include <gtest/gtest.h>
 
