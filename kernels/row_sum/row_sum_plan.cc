@@ -109,6 +109,8 @@ Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
   pass.params.x_end =
       static_cast<const unsigned char*>(p.x) + std::size_t(extent(p)) * size_of(p.x_type);
   pass.params.aligned = rows_aligned(p);
+  pass.params.whole = pass.params.aligned &&
+                      reinterpret_cast<std::uintptr_t>(pass.params.x_end) % kVectorBytes == 0;
   if (p.x_col_stride == 1 || p.cols <= 1) {
     plan_unit(p, shapes, shape_count, &pass);
   } else {

@@ -51,6 +51,7 @@ struct Params {
   std::int64_t y_stride;       // from the sum of one row, or chunk, to the next
   const unsigned char* x_end;  // one past the last byte of the view x
   bool aligned;                // every row starts at a multiple of 16 bytes
+  bool whole;                  // and the view ends at one: no vector reaches beyond it
   std::int64_t items;          // of work: tiles of a warp (unit, rows within a warp), else of a CTA
   std::int64_t chunk_cols;     // that a CTA sums of a row
   Divider chunks;              // of a row

@@ -46,17 +46,20 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
   const int lane = int(threadIdx.x) % kLanes;
   const int row_bytes = int(p.cols) * kBytes;  // short rows: at most 4 KiB
   const bool ragged = row_bytes % kVectorBytes != 0;
-  const auto* x = static_cast<const unsigned char*>(p.x);
   const std::int64_t pitch = p.x_row_stride * kBytes;
+  const std::int64_t step = pitch * kGroups;
 
   constexpr int kWarps = Cfg::value.shape.threads / kWarpThreads;
   std::int64_t tile = std::int64_t(blockIdx.x) * kWarps + warp;
   for (; tile < p.items; tile += std::int64_t(gridDim.x) * kWarps) {
     const std::int64_t first = tile * (kGroups * kRows) + group;
+    const std::int64_t left = p.rows - first;
+    const int rows = left < kGroups * kRows ? int(left) : kGroups * kRows;   // 0 or less: none
+    const auto* x = static_cast<const unsigned char*>(p.x) + first * pitch;  // [rows, cols]
     const auto piece = [&](int i) {
-      const std::int64_t r = first + i / kVectors * kGroups;
+      const int s = i / kVectors;
       const int at = (i % kVectors * kLanes + lane) * kVectorBytes;
-      return Piece{x + r * pitch + at, r < p.rows ? row_bytes - at : 0};  // [rows, cols]
+      return Piece{x + s * step + at, s * kGroups < rows ? row_bytes - at : 0};
     };
     Vector w[kRows * kVectors];
     load_pieces<In>(p, piece, w);
@@ -81,9 +84,9 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
     constexpr int kSpares = kLanes > kRows ? kLanes / kRows : 1;  // lanes with the same sums
     if (lane % kSpares == 0) {
 #pragma unroll
-      for (int s = 0; s < kept_sums<kLanes, kRows>; ++s) {
-        const std::int64_t r = first + kept_sum<kLanes, kRows>(lane, s) * kGroups;
-        if (r < p.rows) store_sum(p, r, sums[s]);
+      for (int i = 0; i < kept_sums<kLanes, kRows>; ++i) {
+        const int r = kept_sum<kLanes, kRows>(lane, i) * kGroups;
+        if (r < rows) store_sum(p, first + r, sums[i]);
       }
     }
   }

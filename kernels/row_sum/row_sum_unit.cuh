@@ -53,6 +53,15 @@ LK_DEVICE Vector load_elements(const Piece& piece) {
 // others as anything.
 template <class In, int kCount, class F>
 LK_DEVICE void load_pieces(const Params& p, F piece, Vector (&w)[kCount]) {
+  if (p.whole) {  // what follows does the same at three times the instructions
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const Piece v = piece(i);
+      w[i] = Vector{};
+      if (v.bytes > 0) w[i] = load_vector<kVectorWords>(v.p);
+    }
+    return;
+  }
   const auto* begin = static_cast<const unsigned char*>(p.x);
   std::uint32_t left = 0;  // bit i: w[i] is yet to be loaded
   Vector next[kCount] = {};

@@ -181,6 +181,14 @@ TEST(RowSumPlan, AlignedMeansEveryRow) {
   EXPECT_TRUE(plan_of(spread(problem(5, 63), 0, 1)).passes[0].params.aligned);
 }
 
+TEST(RowSumPlan, WholeMeansThatNoAlignedVectorLeavesTheView) {
+  EXPECT_TRUE(plan_of(problem(5, 64)).passes[0].params.whole);
+  EXPECT_FALSE(plan_of(problem(1, 63)).passes[0].params.whole);
+  EXPECT_FALSE(plan_of(spread(problem(5, 63), 64, 1)).passes[0].params.whole);
+  EXPECT_FALSE(plan_of(problem(8, 63)).passes[0].params.whole) << "ends well, but rows do not";
+  EXPECT_FALSE(plan_of(problem(1, 64, DType::bf16, 4098)).passes[0].params.whole);
+}
+
 TEST(RowSumPlan, TheEndOfTheViewIsItsLastElement) {
   const auto end = [](const Problem& p) {
     return reinterpret_cast<std::uintptr_t>(plan_of(p).passes[0].params.x_end);
