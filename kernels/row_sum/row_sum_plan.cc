@@ -106,11 +106,13 @@ Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
   pass.params.x_row_stride = p.x_row_stride;
   pass.params.x_col_stride = p.x_col_stride;
   pass.params.y_stride = p.y_stride;
-  pass.params.x_end =
-      static_cast<const unsigned char*>(p.x) + std::size_t(extent(p)) * size_of(p.x_type);
   pass.params.aligned = rows_aligned(p);
-  pass.params.whole = pass.params.aligned &&
-                      reinterpret_cast<std::uintptr_t>(pass.params.x_end) % kVectorBytes == 0;
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(p.x);
+  const std::uintptr_t end = begin + std::uintptr_t(extent(p)) * size_of(p.x_type);
+  const std::uintptr_t safe = (begin + kVectorBytes - 1) & ~std::uintptr_t{kVectorBytes - 1};
+  pass.params.safe = reinterpret_cast<const unsigned char*>(safe);
+  pass.params.safe_bytes = end > safe ? (end - safe) / kVectorBytes * kVectorBytes : 0;
+  pass.params.whole = pass.params.aligned && end % kVectorBytes == 0;
   if (p.x_col_stride == 1 || p.cols <= 1) {
     plan_unit(p, shapes, shape_count, &pass);
   } else {

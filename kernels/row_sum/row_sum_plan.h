@@ -48,15 +48,17 @@ struct Params {
   DType y_type;
   std::int64_t rows, cols;
   std::int64_t x_row_stride, x_col_stride;
-  std::int64_t y_stride;       // from the sum of one row, or chunk, to the next
-  const unsigned char* x_end;  // one past the last byte of the view x
-  bool aligned;                // every row starts at a multiple of 16 bytes
-  bool whole;                  // and the view ends at one: no vector reaches beyond it
-  std::int64_t items;          // of work: tiles of a warp (unit, rows within a warp), else of a CTA
-  std::int64_t chunk_cols;     // that a CTA sums of a row
-  Divider chunks;              // of a row
-  std::int64_t piece_cols;     // strided: columns of a piece
-  int pieces;                  // strided: of a chunk: 1, 2, 4 or 8
+  std::int64_t y_stride;  // from the sum of one row, or chunk, to the next
+  // The 16-byte aligned vectors that lie within the view x, gaps included: so many bytes from here.
+  const unsigned char* safe;
+  std::uint64_t safe_bytes;
+  bool aligned;             // every row starts at a multiple of 16 bytes
+  bool whole;               // and the view ends at one: no vector reaches beyond it
+  std::int64_t items;       // of work: tiles of a warp (unit, rows within a warp), else of a CTA
+  std::int64_t chunk_cols;  // that a CTA sums of a row
+  Divider chunks;           // of a row
+  std::int64_t piece_cols;  // strided: columns of a piece
+  int pieces;               // strided: of a chunk: 1, 2, 4 or 8
 };
 
 enum class Path {

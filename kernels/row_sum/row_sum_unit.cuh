@@ -62,27 +62,29 @@ LK_DEVICE void load_pieces(const Params& p, F piece, Vector (&w)[kCount]) {
     }
     return;
   }
-  const auto* begin = static_cast<const unsigned char*>(p.x);
   std::uint32_t left = 0;  // bit i: w[i] is yet to be loaded
   Vector next[kCount] = {};
+  // In bytes from p.safe, a multiple of 16: the aligned vector in which v begins.
+  const auto aligned_at = [&](const Piece& v) {
+    return std::uint64_t(v.p - p.safe) & ~std::uint64_t{kVectorBytes - 1};
+  };
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     const Piece v = piece(i);
-    const unsigned char* aligned = v.p - phase_of(v.p, kVectorBytes);
-    const bool inside = aligned >= begin && aligned + kVectorBytes <= p.x_end;
+    const std::uint64_t at = aligned_at(v);
+    const bool inside = at < p.safe_bytes;
     w[i] = Vector{};
-    if (v.bytes > 0 && inside) w[i] = load_vector<kVectorWords>(aligned);
+    if (v.bytes > 0 && inside) w[i] = load_vector<kVectorWords>(p.safe + at);
     left |= v.bytes > 0 && !inside ? 1u << i : 0u;
   }
   if (!p.aligned) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       const Piece v = piece(i);
-      const int phase = int(phase_of(v.p, kVectorBytes));
-      const bool two = v.bytes > 0 && phase + v.bytes > kVectorBytes;
-      const unsigned char* second = v.p - phase + kVectorBytes;
-      const bool inside = second + kVectorBytes <= p.x_end;
-      if (two && inside) next[i] = load_vector<kVectorWords>(second);
+      const std::uint64_t at = aligned_at(v) + kVectorBytes;
+      const bool two = v.bytes > 0 && int(phase_of(v.p, kVectorBytes)) + v.bytes > kVectorBytes;
+      const bool inside = at < p.safe_bytes;
+      if (two && inside) next[i] = load_vector<kVectorWords>(p.safe + at);
       left |= two && !inside ? 1u << i : 0u;
     }
 #pragma unroll

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "kernels/common/launch_plan.h"
 
@@ -163,8 +164,8 @@ TEST(RowSumPlan, PassesHandTheirSumsOn) {
   EXPECT_EQ(second.x_type, DType::f32);
   EXPECT_EQ(second.params.cols, first.chunks);
   EXPECT_EQ(second.params.x_row_stride, first.chunks);
-  EXPECT_EQ(second.params.x_end, static_cast<unsigned char*>(workspace) +
-                                     3 * first.chunks * std::int64_t(sizeof(float)));
+  EXPECT_EQ(second.params.safe, workspace);
+  EXPECT_EQ(second.params.safe_bytes, std::uint64_t(3 * first.chunks) * sizeof(float));
   EXPECT_EQ(second.params.y, p.y);
   EXPECT_EQ(second.params.y_stride, 5);
   EXPECT_GE(plan.workspace_bytes, 3 * first.chunks * std::int64_t(sizeof(float)));
@@ -189,13 +190,19 @@ TEST(RowSumPlan, WholeMeansThatNoAlignedVectorLeavesTheView) {
   EXPECT_FALSE(plan_of(problem(1, 64, DType::bf16, 4098)).passes[0].params.whole);
 }
 
-TEST(RowSumPlan, TheEndOfTheViewIsItsLastElement) {
-  const auto end = [](const Problem& p) {
-    return reinterpret_cast<std::uintptr_t>(plan_of(p).passes[0].params.x_end);
+TEST(RowSumPlan, SafeVectorsLieWithinTheView) {
+  const auto safe = [](const Problem& p) {
+    const Params params = plan_of(p).passes[0].params;
+    const auto begin = reinterpret_cast<std::uintptr_t>(params.safe);
+    return std::pair(begin, begin + params.safe_bytes);
   };
-  EXPECT_EQ(end(problem(5, 63)), 4096u + 2 * 5 * 63);
-  EXPECT_EQ(end(spread(problem(5, 63), 70, 1)), 4096u + 2 * (4 * 70 + 63));
-  EXPECT_EQ(end(problem(5, 0)), 4096u);
+  EXPECT_EQ(safe(problem(5, 64)), std::pair(4096ul, 4096ul + 2 * 5 * 64));
+  EXPECT_EQ(safe(problem(5, 63)), std::pair(4096ul, 4096ul + 624));                     // of 630
+  EXPECT_EQ(safe(spread(problem(5, 63), 70, 1)), std::pair(4096ul, 4096ul + 672));      // of 686
+  EXPECT_EQ(safe(problem(5, 63, DType::bf16, 4098)), std::pair(4112ul, 4096ul + 624));  // of 632
+  EXPECT_EQ(safe(problem(1, 3, DType::bf16, 4098)), std::pair(4112ul, 4112ul));
+  EXPECT_EQ(safe(problem(1, 15, DType::bf16, 4098)), std::pair(4112ul, 4128ul));
+  EXPECT_EQ(safe(problem(5, 0)), std::pair(4096ul, 4096ul));
 }
 
 TEST(RowSumPlan, LanesRunAlongTheCloserDimension) {
