@@ -95,7 +95,10 @@ void plan_strided(const Problem& p, Pass* pass) {
 }
 
 Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
-  if (p.cols == 0) p.x_row_stride = 0;  // any number, which no check has bounded
+  if (p.cols == 0) {  // nothing is read: x may be null and its stride any number
+    p.x = p.y;
+    p.x_row_stride = 0;
+  }
   Pass pass{};
   pass.x_type = p.x_type;
   pass.params.x = p.x;

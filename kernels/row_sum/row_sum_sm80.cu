@@ -6,10 +6,10 @@
 // Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 additions, one rounding at the store.
 // Numerics  the tree of row_sum_plan.h: chains of at most 32 additions, then trees. A row's bits
 //           depend on its values, their number and type, and on whether columns are adjacent.
-// Floor     rows * (cols * size of x + size of y) bytes: one read, one write. Rows of at most
-//           kLongestChain vectors a thread move exactly these; of longer ones the sums of their
-//           chunks of 32 to 128 KB are written and read again, 4 bytes each. Where rows are not
-//           16-byte aligned each vector is loaded twice, the second time out of L1.
+// Floor     rows * (cols * size of x + size of y) bytes: one read, one write. Rows of up to 128 KB
+//           move exactly these; of longer ones the sums of their chunks of 32 to 128 KB are written
+//           and read again, 4 bytes each. Where rows are not 16-byte aligned each vector is loaded
+//           twice, the second time out of L1.
 #include "kernels/row_sum/row_sum_launch.h"
 #include "kernels/row_sum/row_sum_strided.cuh"
 #include "kernels/row_sum/row_sum_unit.cuh"
@@ -29,8 +29,8 @@ constexpr Shape kSm80Configs[] = {
 constexpr int kThreadsPerSm = 512;
 
 // Groups of lanes within a warp, a row each, in several rows at once; consecutive groups have
-// consecutive rows. A row ends within the first round, or with the few elements by which a
-// misaligned one would need another vector: lanes hold logical vectors, so that is no round.
+// consecutive rows. Lanes hold logical vectors, so a row ends with the first round however it is
+// aligned.
 template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_sm)
     row_sum_sm80_lanes(Params p) {
@@ -63,6 +63,12 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
     };
     Vector w[kRows * kVectors];
     load_pieces<In>(p, piece, w);
+    if (ragged) {  // the same masks for each row
+#pragma unroll
+      for (int i = 0; i < kRows * kVectors; ++i) {
+        w[i] = masked(w[i], row_bytes - (i % kVectors * kLanes + lane) * kVectorBytes);
+      }
+    }
 
     float sums[kRows];
 #pragma unroll
@@ -70,11 +76,8 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
       float acc[kItems<In>];
 #pragma unroll
       for (int u = 0; u < kVectors; ++u) {
-        const int at = (u * kLanes + lane) * kVectorBytes;
-        Vector v = w[s * kVectors + u];
-        if (ragged) v = masked(v, row_bytes - at);
         float items[kItems<In>];
-        unpack<In>(v, items);
+        unpack<In>(w[s * kVectors + u], items);
 #pragma unroll
         for (int e = 0; e < kItems<In>; ++e) acc[e] = u == 0 ? items[e] : acc[e] + items[e];
       }
@@ -141,10 +144,12 @@ __global__ void __launch_bounds__(kMostThreads, Cfg::value.ctas_per_sm) row_sum_
             return Piece{x + at(i), bytes - at(i)};
           },
           w);
-      const bool ragged = round + step > bytes;
+      if (round + step > bytes) {
+#pragma unroll
+        for (int u = 0; u < kVectors; ++u) w[u] = masked(w[u], bytes - at(u));
+      }
 #pragma unroll
       for (int u = 0; u < kVectors; ++u) {
-        if (ragged) w[u] = masked(w[u], bytes - at(u));
         float items[kItems<In>];
         unpack<In>(w[u], items);
 #pragma unroll

@@ -1,4 +1,4 @@
-// Row-sum moves what its contract says, counted by the emulator. Cost: 0.2 s emulated.
+// Row-sum moves what its contract says, counted by the emulator. Cost: 0.7 s emulated.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Published bugs of comparable libraries that concern sums of rows, each under the name that the
 // collection of cases gives it. Those of streams, graphs and threads (I) are in first_call_test.cc
 // and gpu_test.cc, E8 in special_values_test.cc, C3 beyond the emulator's reach in gpu_test.cc.
+// Cost: 2.2 s emulated, all cases.
 #include <gtest/gtest.h>
 
 #include <cmath>
