@@ -21,8 +21,9 @@ namespace {
 // an H200 (4.62 TB/s at 4 GB, 2026-11-29). The borders between shapes are not measured yet.
 constexpr Shape kSm80Configs[] = {
     // lanes a row, rows at once, vectors in flight, threads
-    {1, 8, 1, 128},  {2, 8, 1, 128},  {4, 8, 1, 128}, {8, 8, 1, 128},   {16, 4, 2, 128},
-    {32, 2, 4, 128}, {32, 1, 8, 128}, {64, 1, 8, 64}, {128, 1, 8, 128}, {256, 1, 8, 256},
+    {1, 8, 1, 128},  {2, 8, 1, 128},  {4, 8, 1, 128},   {8, 8, 1, 128},
+    {8, 4, 2, 128},  {16, 4, 2, 128}, {32, 4, 2, 128},  {32, 2, 4, 128},
+    {32, 1, 8, 128}, {64, 1, 8, 64},  {128, 1, 8, 128}, {256, 1, 8, 256},
 };
 
 // Threads an SM that the registers allow at least. Not measured yet.

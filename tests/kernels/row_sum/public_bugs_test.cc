@@ -145,7 +145,7 @@ TEST_P(RowSumPublicBugs, E4RowsUpTo129) {
   }
 }
 TEST_P(RowSumPublicBugs, E5RowLengthsAroundPowersOfTwo) {
-  for (int log2 = 10; log2 <= (emulated() ? 18 : 20); ++log2) {
+  for (int log2 = 10; log2 <= (emulated() || param().x_type != DType::f32 ? 18 : 20); ++log2) {
     for (const std::int64_t cols : {-1, 0, 1}) {
       const std::int64_t n = (std::int64_t{1} << log2) + cols;
       EXPECT_EQ(sums(row_major(1, n), constant(n, 1))[0], y_of(double(n))) << n;
@@ -220,18 +220,16 @@ TEST_P(RowSumPublicBugs, F8EachRowIsItsOwn) {
   EXPECT_EQ(sums(row_major(128, 32), bits), alone(128, 32, bits));
 }
 
-// J3: ten rows, and the same ten with ten more behind them; repeated.
+// J3: ten rows, and the same ten with ten more behind them. A thousand runs are in gpu_test.cc.
 TEST_P(RowSumPublicBugs, J3MoreRowsChangeNothing) {
-  const std::int64_t cols = emulated() ? 40000 : 262144;
+  const std::int64_t cols = emulated() || param().x_type != DType::f32 ? 40000 : 262144;
   const Bits bits = normal(20, cols, 1);
   const Bits ten(bits.begin(), bits.begin() + 10 * cols);
   const Bits of_ten = sums(row_major(10, cols), ten);
-  for (int repeat = 0; repeat < (emulated() ? 1 : 20); ++repeat) {
-    Bits of_twenty = sums(row_major(20, cols), bits);
-    of_twenty.resize(10);
-    EXPECT_EQ(of_twenty, of_ten);
-    EXPECT_EQ(sums(row_major(10, cols), ten), of_ten);
-  }
+  Bits of_twenty = sums(row_major(20, cols), bits);
+  of_twenty.resize(10);
+  EXPECT_EQ(of_twenty, of_ten);
+  EXPECT_EQ(sums(row_major(10, cols), ten), of_ten);
 }
 
 INSTANTIATE_TEST_SUITE_P(, RowSumPublicBugs, testing::ValuesIn(row_sum_params()), row_sum_name);
