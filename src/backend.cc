@@ -6,6 +6,7 @@
 #include "src/gelu.h"
 #include "src/matmul.h"
 #include "src/registry.h"
+#include "src/row_sum.h"
 
 namespace libkernels {
 namespace {
@@ -35,7 +36,8 @@ const Backend& cuda_backend() {
       .preload = &preload,
       .gelu = {&op::gelu::run, &op::gelu::workspace, &op::gelu::explain, &op::gelu::resources},
       .softmax = absent<SoftmaxCall>(),
-      .row_sum = absent<RowSumCall>(),
+      .row_sum = {&op::row_sum::run, &op::row_sum::workspace, &op::row_sum::explain,
+                  &op::row_sum::resources},
       .matmul = {&op::matmul::run, &op::matmul::workspace, &op::matmul::explain,
                  &op::matmul::resources},
   };

@@ -8,4 +8,5 @@ set(LIBKERNELS_HOST_SOURCES
     gelu.cc
     matmul.cc
     matmul_check.cc
-    registry.cc)
+    registry.cc
+    row_sum.cc)

@@ -13,6 +13,7 @@
 #include "gelu.h"
 #include "matmul.h"
 #include "matrix.h"
+#include "row_sum.h"
 
 namespace libkernels {
 

@@ -73,6 +73,38 @@ TEST(CppApiTest, GeluTakesEveryKindOfView) {
   check_and_clear(kTanhOfOne);
 }
 
+TEST(CppApiTest, RowSumTakesEveryKindOfView) {
+  const Buffer<float> x(12, 1.0f), y(12);
+  const float* cx = x.data;
+  const auto check_and_clear = [&](int rows, int stride, float expected) {
+    for (int i = 0; i < 12; ++i) {
+      EXPECT_EQ(y.data[i], i % stride == 0 && i / stride < rows ? expected : 0) << i;
+      y.data[i] = 0;
+    }
+  };
+  row_sum(row_major(x.data, 3, 4), VectorView(y.data, 3));
+  check_and_clear(3, 1, 4);
+  row_sum(row_major(cx, 3, 4).transposed(), VectorView(y.data, 4, 2));
+  check_and_clear(4, 2, 3);
+  RowSumOptions options;
+  options.max_sms = 1;
+  row_sum(Mdspan<2>{x.data, {6, 2}, {2, 1}}, Mdspan<1>{y.data, {6}, {1}}, options);
+  check_and_clear(6, 1, 2);
+  row_sum(VectorView(cx, 12).as_row(), row_major(y.data, 1, 1), options, nullptr);
+  check_and_clear(1, 1, 12);
+  row_sum(strided(cx, 3, 100000, 0, 0), strided(y.data, 3, 1, 4, 1));  // one element, broadcast
+  check_and_clear(3, 4, 100000);
+  row_sum(row_major(static_cast<float*>(nullptr), 2, 0), VectorView(y.data + 1, 2));
+  check_and_clear(0, 1, 0);
+
+  const std::string text = row_sum_explain(row_major(cx, 3, 4), VectorView(y.data, 3));
+  EXPECT_EQ(text.rfind("row_sum\nx: f32, 3 x 4, ", 0), 0u) << text;
+  EXPECT_EQ(row_sum_workspace_size(row_major(cx, 3, 4), VectorView(y.data, 3)), 0u);
+  EXPECT_EQ(row_sum_workspace_size(row_major(cx, 1, 1 << 20), VectorView(y.data, 1)), 512u);
+  EXPECT_THROW(row_sum(row_major(cx, 3, 4), row_major(y.data, 3, 4)), invalid_argument);
+  EXPECT_NO_THROW(preload(Op::row_sum));
+}
+
 TEST(CppApiTest, FailuresBecomeTheirExceptions) {
   const Buffer<float> x(12, 1.0f), y(12, 7.0f);
   try {

@@ -1,0 +1,189 @@
+#include "kernels/row_sum/row_sum_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/common/launch_plan.h"
+
+namespace libkernels::inline LK_BACKEND::op::row_sum {
+namespace {
+
+constexpr int kWarp = 32;
+
+// A row is cut into chunks such that there are at most so many, if 32 additions a chain allow it:
+// then the sums of the chunks are one round of loads of one CTA.
+constexpr std::int64_t kWantedChunks = 8192;
+
+// Beyond so many columns the strided path cuts rows, into chunks of multiples of kStridedChunk.
+constexpr std::int64_t kStridedMost = 4096;
+constexpr std::int64_t kStridedChunk = 1024;
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
+
+// The least power of two times `unit`, at most `most`, of which kWantedChunks make up n.
+std::int64_t chunk_of(std::int64_t n, std::int64_t unit, std::int64_t most) {
+  std::int64_t chunk = unit;
+  while (chunk < most && ceil_div(n, chunk) > kWantedChunks) chunk *= 2;
+  return chunk;
+}
+
+// What is read of x, gaps included, in elements.
+std::int64_t extent(const Problem& p) {
+  if (p.cols == 0) return 0;
+  return (p.rows - 1) * p.x_row_stride + (p.cols - 1) * p.x_col_stride + 1;
+}
+
+bool rows_aligned(const Problem& p) {
+  const std::int64_t size = std::int64_t(size_of(p.x_type));
+  return reinterpret_cast<std::uintptr_t>(p.x) % kVectorBytes == 0 &&
+         (p.rows == 1 || p.x_row_stride * size % kVectorBytes == 0);
+}
+
+// Fills in how the columns are shared, which depends on their number and type alone, and the work
+// that follows.
+void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pass) {
+  const std::int64_t items_per_vector = kVectorBytes / std::int64_t(size_of(p.x_type));
+  const std::int64_t vectors = ceil_div(p.cols, items_per_vector);
+  int i = 0;
+  while (i + 1 < shape_count && vectors > std::int64_t(shapes[i].lanes) * shapes[i].vectors) ++i;
+  const Shape& shape = shapes[i];
+  // The last shape loops, and if that is not enough cuts the row.
+  const std::int64_t round = std::int64_t(shape.lanes) * shape.vectors;
+  const std::int64_t most = std::int64_t(shape.lanes) * kLongestChain;
+  const std::int64_t chunk =
+      vectors <= most ? std::max<std::int64_t>(vectors, 1) : chunk_of(vectors, round, most);
+  pass->path = Path::unit;
+  pass->shape = i;
+  pass->threads = shape.threads;
+  pass->chunks = std::max<std::int64_t>(ceil_div(vectors, chunk), 1);
+  pass->params.chunk_cols = chunk * items_per_vector;
+  if (shape.lanes <= kWarp) {
+    const std::int64_t rows_per_warp = std::int64_t(kWarp / shape.lanes) * shape.rows;
+    pass->params.items = ceil_div(p.rows, rows_per_warp);
+    pass->ctas = ceil_div(pass->params.items, shape.threads / kWarp);
+  } else {
+    pass->params.items = pass->ctas = p.rows * pass->chunks;
+  }
+}
+
+void plan_strided(const Problem& p, Pass* pass) {
+  int pieces = 1;
+  while (pieces < kStridedWarps && p.cols > 128 * pieces) pieces *= 2;
+  const std::int64_t chunk =
+      p.cols <= kStridedMost
+          ? round_up(ceil_div(p.cols, pieces), kChains) * pieces
+          : chunk_of(p.cols, kStridedChunk, std::int64_t(pieces) * kChains * kLongestChain);
+  const bool along_rows = p.rows > 1 && p.x_row_stride < p.x_col_stride;
+  // Whole words: the same sums of the same rows by other lanes.
+  const bool in_pairs = along_rows && p.x_row_stride == 1 && size_of(p.x_type) == 2 &&
+                        reinterpret_cast<std::uintptr_t>(p.x) % 4 == 0 && p.x_col_stride % 2 == 0;
+  pass->path = in_pairs     ? Path::strided_row_pairs
+               : along_rows ? Path::strided_rows
+                            : Path::strided_cols;
+  pass->shape = 0;
+  pass->threads = kStridedThreads;
+  pass->chunks = ceil_div(p.cols, chunk);
+  pass->params.chunk_cols = chunk;
+  pass->params.pieces = pieces;
+  pass->params.piece_cols = chunk / pieces;
+  const std::int64_t rows_per_cta = (kStridedWarps / pieces) * (in_pairs     ? 2 * kWarp
+                                                                : along_rows ? kWarp
+                                                                             : 1);
+  pass->params.items = pass->ctas = ceil_div(p.rows, rows_per_cta) * pass->chunks;
+}
+
+Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
+  if (p.cols == 0) {  // nothing is read: x may be null and its stride any number
+    p.x = p.y;
+    p.x_row_stride = 0;
+  }
+  Pass pass{};
+  pass.x_type = p.x_type;
+  pass.params.x = p.x;
+  pass.params.y = p.y;
+  pass.params.y_type = p.y_type;
+  pass.params.rows = p.rows;
+  pass.params.cols = p.cols;
+  pass.params.x_row_stride = p.x_row_stride;
+  pass.params.x_col_stride = p.x_col_stride;
+  pass.params.y_stride = p.y_stride;
+  pass.params.aligned = rows_aligned(p);
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(p.x);
+  const std::uintptr_t end = begin + std::uintptr_t(extent(p)) * size_of(p.x_type);
+  const std::uintptr_t safe = (begin + kVectorBytes - 1) & ~std::uintptr_t{kVectorBytes - 1};
+  pass.params.safe = reinterpret_cast<const unsigned char*>(safe);
+  pass.params.safe_bytes = end > safe ? (end - safe) / kVectorBytes * kVectorBytes : 0;
+  pass.params.whole = pass.params.aligned && end % kVectorBytes == 0;
+  if (p.x_col_stride == 1 || p.cols <= 1) {
+    plan_unit(p, shapes, shape_count, &pass);
+  } else {
+    plan_strided(p, &pass);
+  }
+  pass.params.chunks = make_divider(pass.chunks);
+  return pass;
+}
+
+}  // namespace
+
+Plan make_plan(const Problem& problem, const Shape* shapes, int shape_count, void* workspace) {
+  constexpr std::int64_t kAlignment = 256;
+  Plan plan;
+  Problem p = problem;
+  while (plan.count < Plan::kMostPasses) {
+    Pass& pass = plan.passes[plan.count++];
+    pass = plan_pass(p, shapes, shape_count);
+    if (pass.chunks == 1) break;
+    // The sums of the chunks are the next pass's x.
+    void* sums = workspace == nullptr
+                     ? nullptr
+                     : static_cast<unsigned char*>(workspace) + plan.workspace_bytes;
+    pass.params.y = sums;
+    pass.params.y_type = DType::f32;
+    pass.params.y_stride = 1;
+    p = {.x = sums,
+         .y = problem.y,
+         .x_type = DType::f32,
+         .y_type = problem.y_type,
+         .rows = problem.rows,
+         .cols = pass.chunks,
+         .x_row_stride = pass.chunks,
+         .x_col_stride = 1,
+         .y_stride = problem.y_stride};
+    plan.workspace_bytes += round_up(p.rows * p.cols * std::int64_t(sizeof(float)), kAlignment);
+  }
+  return plan;
+}
+
+std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchContext& context) {
+  std::string text;
+  for (int i = 0; i < plan.count; ++i) {
+    const Pass& pass = plan.passes[i];
+    const Params& p = pass.params;
+    const Shape& shape = shapes[pass.shape];
+    text += i == 0 ? "path: " : "then: the sums of the chunks, ";
+    if (pass.path != Path::unit) {
+      text += fmt::format(
+          "columns not adjacent, {} a load, lanes along the {}, {} warp(s) a row",
+          pass.path == Path::strided_row_pairs ? "two elements" : "one element",
+          pass.path == Path::strided_cols ? "columns: slower than unit columns" : "rows", p.pieces);
+    } else if (shape.lanes <= kWarp) {
+      text += fmt::format("{} lane(s) a row, {} row(s) a warp", shape.lanes,
+                          kWarp / shape.lanes * shape.rows);
+    } else {
+      text += fmt::format("{} threads a row", shape.lanes);
+    }
+    if (pass.chunks > 1) {
+      text += fmt::format(", each row in {} chunks of {} columns", pass.chunks, p.chunk_cols);
+    }
+    if (pass.path == Path::unit && !p.aligned) {
+      text += "; rows are not all 16-byte aligned: two loads a vector, realigned";
+    }
+    text += fmt::format("\nlaunch: grid {}, block {}\n",
+                        capped_grid(pass.ctas, context, pass.threads), pass.threads);
+  }
+  return text;
+}
+
+}  // namespace libkernels::inline LK_BACKEND::op::row_sum

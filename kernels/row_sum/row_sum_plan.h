@@ -1,0 +1,95 @@
+// Row-sum: from a problem to the launches that compute it. Pure host code, tested without a GPU.
+//
+// The summation tree of a row is a function of its number of columns, its type and whether its
+// columns are adjacent: of nothing else, so that a row's bits are the same in every call that holds
+// it. Rows, alignment and SMs decide where the tree is computed, never its shape.
+//
+//   unit      Adjacent columns. A row is cut into vectors of 16 bytes, counted from its first
+//             column wherever that lies. A team of lanes takes them in turn: lane l sums vectors l,
+//             l + lanes, ... element by element, in order, at most 32 of them. Then the elements of
+//             a vector are added in a tree, then the lanes, then the warps.
+//   strided   Any other columns. A row is cut into pieces of whole 32s. A piece has 32 chains,
+//             chain i being columns i, i + 32, ... in order, at most 32 of them; the chains are
+//             added in a tree, then the 1, 2, 4 or 8 pieces that one CTA sums.
+//
+// A row that is too long for one CTA is cut into chunks, whose sums are the columns of a second
+// problem, of fp32 and adjacent columns, and so on: the passes of a plan. A sum therefore has no
+// serial chain beyond 32 additions, and a pass has at most 32 + 11 on the way of any element.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/common/divide.h"
+#include "kernels/row_sum/row_sum.h"
+
+namespace libkernels::inline LK_BACKEND::op::row_sum {
+
+inline constexpr int kVectorBytes = 16;
+inline constexpr int kLongestChain = 32;
+
+// How lanes share rows with adjacent columns. A table of these is a generation's, and its tree.
+struct Shape {
+  int lanes;    // of a row: a power of two; beyond 32, all threads of the CTA
+  int rows;     // that a group of lanes sums at once
+  int vectors;  // of a row that a lane has in flight; rows * vectors loads in all
+  int threads;  // of a CTA
+};
+
+// The strided path: warps of a CTA.
+inline constexpr int kStridedThreads = 256;
+inline constexpr int kStridedWarps = 8;
+inline constexpr int kChains = 32;
+
+// Kernel arguments of all paths. Strides in elements.
+struct Params {
+  const void* x;
+  void* y;
+  DType y_type;
+  std::int64_t rows, cols;
+  std::int64_t x_row_stride, x_col_stride;
+  std::int64_t y_stride;  // from the sum of one row, or chunk, to the next
+  // The 16-byte aligned vectors that lie within the view x, gaps included: so many bytes from here.
+  const unsigned char* safe;
+  std::uint64_t safe_bytes;
+  bool aligned;             // every row starts at a multiple of 16 bytes
+  bool whole;               // and the view ends at one: no vector reaches beyond it
+  std::int64_t items;       // of work: tiles of a warp (unit, rows within a warp), else of a CTA
+  std::int64_t chunk_cols;  // that a CTA sums of a row
+  Divider chunks;           // of a row
+  std::int64_t piece_cols;  // strided: columns of a piece
+  int pieces;               // strided: of a chunk: 1, 2, 4 or 8
+};
+
+enum class Path {
+  unit,
+  strided_rows,       // lanes along the rows, where these are closer to each other than columns
+  strided_row_pairs,  // the same, two adjacent 16-bit rows a lane
+  strided_cols,       // lanes along the columns
+};
+
+struct Pass {
+  Path path;
+  int shape;  // unit: index into the table of shapes
+  DType x_type;
+  int threads;
+  std::int64_t ctas;  // the grid may be smaller
+  std::int64_t chunks;
+  Params params;
+};
+
+struct Plan {
+  static constexpr int kMostPasses = 6;
+  int count = 0;
+  Pass passes[kMostPasses];
+  std::int64_t workspace_bytes = 0;  // the sums of chunks, of all passes but the last
+};
+
+// `workspace` may be null when only the shape of the plan matters. `shapes` has an entry for every
+// number of vectors: see row_sum_plan.cc.
+Plan make_plan(const Problem& problem, const Shape* shapes, int shape_count, void* workspace);
+
+// The plan in words, for explain().
+std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchContext& context);
+
+}  // namespace libkernels::inline LK_BACKEND::op::row_sum
