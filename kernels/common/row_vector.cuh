@@ -34,36 +34,59 @@ LK_DEVICE Segment<T> make_segment(const typename Storage<T>::Element* data, int 
 template <DType T, int kItems>
 inline constexpr int kWordsOf = kItems / Storage<T>::kPerWord;
 
-// Columns [c, c + kItems) as words; c is a multiple of kItems and may lie beyond the end. Columns
-// at and beyond s.cols are unspecified: select something else for them (mask_columns).
-//
-// Misaligned columns take the two aligned vectors that hold them. Where one of these sticks out of
-// what may be read, which happens at the ends of a view only, the elements are loaded one by one.
+// The aligned vectors that hold kItems columns, as far as they may be read.
 template <DType T, int kItems>
-LK_DEVICE Words<kWordsOf<T, kItems>> load_columns(const Segment<T>& s, int c) {
-  using S = Storage<T>;
+struct Fetched {
+  Words<kWordsOf<T, kItems>> lo, hi;  // hi only where the columns are misaligned
+  bool complete;                      // nothing is missing
+};
+
+// Loads the columns [c, c + kItems); c is a multiple of kItems and may lie beyond the end. Nothing
+// here waits for the memory: fetch all vectors that fit into registers, then realign them.
+template <DType T, int kItems>
+LK_DEVICE Fetched<T, kItems> fetch_columns(const Segment<T>& s, int c) {
   constexpr int kWords = kWordsOf<T, kItems>;
   constexpr int kBytes = 4 * kWords;
-  constexpr int kSize = int(sizeof(typename S::Element));
-  Words<kWords> words{};
-  if (c >= s.cols) return words;
-  const auto* p = reinterpret_cast<const unsigned char*>(s.data) + c * kSize;
-  const int phase = int(phase_of(s.data, kBytes));        // the same for each vector
-  const int room = s.cols * kSize + s.after - c * kSize;  // from p
-  if (phase == 0 && room >= kBytes) {
-    words = load_vector<kWords>(p);
-  } else if (phase != 0 && c * kSize + s.before >= phase && room >= 2 * kBytes - phase) {
-    words = funnel<kWords>(load_vector<kWords>(p - phase), load_vector<kWords>(p - phase + kBytes),
-                           std::uint32_t(phase));
-  } else {
+  constexpr int kSize = int(sizeof(typename Storage<T>::Element));
+  const int phase = int(phase_of(s.data, kBytes));  // the same for each vector
+  const int from = c * kSize - phase;               // in bytes from the start of the segment
+  const int to = s.cols * kSize + s.after;
+  const bool any = c < s.cols;
+  const bool lo = any && from + s.before >= 0 && from + kBytes <= to;
+  const bool hi = any && phase != 0 && from + 2 * kBytes <= to;
+  const auto* p = reinterpret_cast<const unsigned char*>(s.data) + from;
+  Fetched<T, kItems> f{};
+  if (lo) f.lo = load_vector<kWords>(p);
+  if (hi) f.hi = load_vector<kWords>(p + kBytes);
+  f.complete = !any || (lo && (hi || phase == 0));
+  return f;
+}
+
+// The fetched columns as words. Those at and beyond s.cols are unspecified: select something else
+// for them (mask_columns). Where a vector sticks out of what may be read, which happens at the ends
+// of a view only (in place: of a segment), the elements are loaded one by one.
+template <DType T, int kItems>
+LK_DEVICE Words<kWordsOf<T, kItems>> realign_columns(const Segment<T>& s, int c,
+                                                     const Fetched<T, kItems>& f) {
+  using S = Storage<T>;
+  constexpr int kBytes = 4 * kWordsOf<T, kItems>;
+  const std::uint32_t phase = phase_of(s.data, kBytes);
+  Words<kWordsOf<T, kItems>> words = f.lo;
+  if (phase != 0) words = funnel(f.lo, f.hi, phase);
+  if (f.complete) return words;
+  words = {};
 #pragma unroll
-    for (int i = 0; i < kItems; ++i) {
-      if (c + i >= s.cols) continue;
-      const std::uint32_t bits = ptx::ld_global(s.data + c + i);
-      words.v[i / S::kPerWord] |= bits << (32 / S::kPerWord * (i % S::kPerWord));
-    }
+  for (int i = 0; i < kItems; ++i) {
+    if (c + i >= s.cols) continue;
+    const std::uint32_t bits = ptx::ld_global(s.data + c + i);
+    words.v[i / S::kPerWord] |= bits << (32 / S::kPerWord * (i % S::kPerWord));
   }
   return words;
+}
+
+template <DType T, int kItems>
+LK_DEVICE Words<kWordsOf<T, kItems>> load_columns(const Segment<T>& s, int c) {
+  return realign_columns<T, kItems>(s, c, fetch_columns<T, kItems>(s, c));
 }
 
 // The values of loaded columns.
