@@ -5,6 +5,7 @@
 #include "src/dispatch.h"
 #include "src/gelu.h"
 #include "src/registry.h"
+#include "src/softmax.h"
 
 namespace libkernels {
 namespace {
@@ -33,7 +34,8 @@ const Backend& cuda_backend() {
       .kernels = &kernels,
       .preload = &preload,
       .gelu = {&op::gelu::run, &op::gelu::workspace, &op::gelu::explain, &op::gelu::resources},
-      .softmax = absent<SoftmaxCall>(),
+      .softmax = {&op::softmax::run, &op::softmax::workspace, &op::softmax::explain,
+                  &op::softmax::resources},
       .row_sum = absent<RowSumCall>(),
       .matmul = absent<MatmulCall>(),
   };

@@ -10,6 +10,7 @@
 #include "src/check.h"
 #include "src/dispatch.h"
 #include "src/gelu.h"
+#include "src/softmax.h"
 
 #if !defined(LK_VERSION_MAJOR) || !defined(LK_ARCHS)
 #error "src/CMakeLists.txt defines the version and the generations built"
@@ -55,7 +56,7 @@ constexpr Operation reserved(lk_op op, const char* name) {
 // One line an operation, in the order of their numbers.
 constexpr Operation kOperations[] = {
     operation<&op::gelu::table>(LK_OP_GELU, "gelu"),
-    reserved(LK_OP_SOFTMAX, "softmax"),
+    operation<&op::softmax::table>(LK_OP_SOFTMAX, "softmax"),
     reserved(LK_OP_ROW_SUM, "row_sum"),
     reserved(LK_OP_MATMUL, "matmul"),
 };

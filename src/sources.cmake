@@ -6,4 +6,5 @@ set(LIBKERNELS_HOST_SOURCES
     dispatch.cc
     error.cc
     gelu.cc
-    registry.cc)
+    registry.cc
+    softmax.cc)

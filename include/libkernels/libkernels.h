@@ -12,6 +12,7 @@
 #include "explain.h"
 #include "gelu.h"
 #include "matrix.h"
+#include "softmax.h"
 
 namespace libkernels {
 

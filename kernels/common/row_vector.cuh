@@ -34,60 +34,112 @@ LK_DEVICE Segment<T> make_segment(const typename Storage<T>::Element* data, int 
 template <DType T, int kItems>
 inline constexpr int kWordsOf = kItems / Storage<T>::kPerWord;
 
-// The aligned vectors that hold kItems columns, as far as they may be read.
+// How the lanes of a group load a segment: lane i of `lanes` (a power of two) the vectors i, i +
+// lanes, ... Each lane loads the aligned vector in which its columns begin; where the segment is
+// misaligned, a shuffle brings the rest of them from the right neighbour. So everything is loaded
+// once. All groups of a warp load at once, and all 32 lanes execute every member.
+//
+//   RowReader<T, kItems> reader(segment, lane, lanes);
+//   a = reader.fetch(first); b = reader.fetch(first + step); ...     in any order
+//   reader.begin(first + 2 * step);
+//   b = reader.realign(first + step, b); a = reader.realign(first, a);   the last one first
 template <DType T, int kItems>
-struct Fetched {
-  Words<kWordsOf<T, kItems>> lo, hi;  // hi only where the columns are misaligned
-  bool complete;                      // nothing is missing
-};
+class RowReader {
+ public:
+  static constexpr int kWords = kWordsOf<T, kItems>;
 
-// Loads the columns [c, c + kItems); c is a multiple of kItems and may lie beyond the end. Nothing
-// here waits for the memory: fetch all vectors that fit into registers, then realign them.
-template <DType T, int kItems>
-LK_DEVICE Fetched<T, kItems> fetch_columns(const Segment<T>& s, int c) {
-  constexpr int kWords = kWordsOf<T, kItems>;
-  constexpr int kBytes = 4 * kWords;
-  constexpr int kSize = int(sizeof(typename Storage<T>::Element));
-  const int phase = int(phase_of(s.data, kBytes));  // the same for each vector
-  const int from = c * kSize - phase;               // in bytes from the start of the segment
-  const int to = s.cols * kSize + s.after;
-  const bool any = c < s.cols;
-  const bool lo = any && from + s.before >= 0 && from + kBytes <= to;
-  const bool hi = any && phase != 0 && from + 2 * kBytes <= to;
-  const auto* p = reinterpret_cast<const unsigned char*>(s.data) + from;
-  Fetched<T, kItems> f{};
-  if (lo) f.lo = load_vector<kWords>(p);
-  if (hi) f.hi = load_vector<kWords>(p + kBytes);
-  f.complete = !any || (lo && (hi || phase == 0));
-  return f;
-}
-
-// The fetched columns as words. Those at and beyond s.cols are unspecified: select something else
-// for them (mask_columns). Where a vector sticks out of what may be read, which happens at the ends
-// of a view only (in place: of a segment), the elements are loaded one by one.
-template <DType T, int kItems>
-LK_DEVICE Words<kWordsOf<T, kItems>> realign_columns(const Segment<T>& s, int c,
-                                                     const Fetched<T, kItems>& f) {
-  using S = Storage<T>;
-  constexpr int kBytes = 4 * kWordsOf<T, kItems>;
-  const std::uint32_t phase = phase_of(s.data, kBytes);
-  Words<kWordsOf<T, kItems>> words = f.lo;
-  if (phase != 0) words = funnel(f.lo, f.hi, phase);
-  if (f.complete) return words;
-  words = {};
-#pragma unroll
-  for (int i = 0; i < kItems; ++i) {
-    if (c + i >= s.cols) continue;
-    const std::uint32_t bits = ptx::ld_global(s.data + c + i);
-    words.v[i / S::kPerWord] |= bits << (32 / S::kPerWord * (i % S::kPerWord));
+  LK_DEVICE RowReader(const Segment<T>& segment, int lane, int lanes)
+      : segment_(segment), lane_(lane), lanes_(lanes) {
+    phase_ = int(phase_of(segment.data, kBytes));
+    realign_ = ptx::vote_sync_any(phase_ != 0);
   }
-  return words;
-}
 
-template <DType T, int kItems>
-LK_DEVICE Words<kWordsOf<T, kItems>> load_columns(const Segment<T>& s, int c) {
-  return realign_columns<T, kItems>(s, c, fetch_columns<T, kItems>(s, c));
-}
+  // The aligned vector in which the columns [c, c + kItems) begin, c = first + lane * kItems, as
+  // far as it may be read; `first` is a multiple of kItems and may lie beyond the end. Waits for
+  // nothing.
+  LK_DEVICE Words<kWords> fetch(int first) const {
+    const int from = at(first + lane_ * kItems);
+    Words<kWords> words{};
+    if (readable(from)) {
+      words = load_vector<kWords>(reinterpret_cast<const unsigned char*>(segment_.data) + from);
+    }
+    return words;
+  }
+
+  // Before the first realign: `end` is where the columns to realign end.
+  LK_DEVICE void begin(int end) {
+    if (!realign_) return;
+    right_ = {};
+    const int from = at(end);
+    if (lane_ == lanes_ - 1 && readable(from)) {
+      right_ = load_vector<kWords>(reinterpret_cast<const unsigned char*>(segment_.data) + from);
+    }
+  }
+
+  // The columns [c, c + kItems) out of what fetch(first) returned. In the next call `first` is
+  // lanes * kItems smaller. Columns at and beyond the end are unspecified: select something else
+  // for them (mask_columns).
+  LK_DEVICE Words<kWords> realign(int first, const Words<kWords>& fetched) {
+    const int c = first + lane_ * kItems;
+    Words<kWords> words = fetched;
+    if (realign_) {
+      const int warp_lane = int(threadIdx.x) % 32;
+      const unsigned right =
+          unsigned((warp_lane & ~(lanes_ - 1)) | ((warp_lane + 1) & (lanes_ - 1)));
+      Words<kWords> from_right;
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) {
+        from_right.v[i] = ptx::shfl_sync_idx(fetched.v[i], right);
+      }
+      // The last lane's neighbour is the first lane, one call ago.
+      const Words<kWords> next = lane_ == lanes_ - 1 ? right_ : from_right;
+      right_ = from_right;
+      words = funnel(fetched, next, std::uint32_t(phase_));
+    }
+    return complete(c) ? words : elements(c);
+  }
+
+ private:
+  static constexpr int kSize = int(sizeof(typename Storage<T>::Element));
+  static constexpr int kBytes = 4 * kWords;
+
+  // Offset of the aligned vector in which column c lies, in bytes from the segment's start.
+  LK_DEVICE int at(int c) const { return c * kSize - phase_; }
+  // Does the aligned vector there hold columns, and nothing that may not be read?
+  LK_DEVICE bool readable(int from) const {
+    const int to = segment_.cols * kSize;
+    return from < to && from + segment_.before >= 0 && from + kBytes <= to + segment_.after;
+  }
+  // Were the columns from c on, as far as there are any, in readable vectors?
+  LK_DEVICE bool complete(int c) const {
+    const int from = at(c), to = segment_.cols * kSize;
+    return c >= segment_.cols ||
+           (readable(from) && (phase_ == 0 || from + kBytes >= to || readable(from + kBytes)));
+  }
+  // One by one: next to an end of what may be read.
+  LK_DEVICE Words<kWords> elements(int c) const {
+    constexpr int kTop = 32 - 8 * kSize;  // where an element enters the vector
+    Words<kWords> words{};
+#pragma unroll 1
+    for (int i = c; i < c + kItems; ++i) {
+      const std::uint32_t bits = i < segment_.cols ? ptx::ld_global(segment_.data + i) : 0;
+#pragma unroll
+      for (int w = 0; w + 1 < kWords; ++w) {
+        words.v[w] = kSize == 4 ? words.v[w + 1]
+                                : ptx::shf_r_wrap_b32(words.v[w], words.v[w + 1], 8 * kSize);
+      }
+      words.v[kWords - 1] =
+          (kSize == 4 ? 0 : words.v[kWords - 1] >> (8 * kSize % 32)) | bits << kTop;
+    }
+    return words;
+  }
+
+  const Segment<T> segment_;
+  const int lane_, lanes_;
+  int phase_;            // of the segment's start, in bytes
+  bool realign_;         // some segment of the warp is misaligned
+  Words<kWords> right_;  // the right neighbour's vector, one call ago
+};
 
 // The values of loaded columns.
 template <DType T, int kItems>

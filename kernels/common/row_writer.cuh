@@ -59,11 +59,17 @@ class RowWriter {
   // Columns [c, c + kItems), those within [from, to).
   LK_DEVICE void store(int c, int from, int to, const Words<kWords>& words) const {
     if (c >= from && c + kItems <= to) return store_vector<kWords>(data_ + c, words);
+    constexpr int kBits = 8 * int(sizeof(Element));
+    Words<kWords> rest = words;
+#pragma unroll 1
+    for (int i = c; i < c + kItems && i < to; ++i) {
+      if (i >= from) ptx::st_global(data_ + i, Element(rest.v[0]));
 #pragma unroll
-    for (int i = 0; i < kItems; ++i) {
-      constexpr int kPer = Storage<T>::kPerWord;
-      if (c + i < from || c + i >= to) continue;
-      ptx::st_global(data_ + c + i, Element(words.v[i / kPer] >> (32 / kPer * (i % kPer))));
+      for (int w = 0; w + 1 < kWords; ++w) {
+        rest.v[w] =
+            kBits == 32 ? rest.v[w + 1] : ptx::shf_r_wrap_b32(rest.v[w], rest.v[w + 1], kBits);
+      }
+      rest.v[kWords - 1] >>= kBits % 32;
     }
   }
 

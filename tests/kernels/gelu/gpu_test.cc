@@ -11,6 +11,7 @@
 
 #include "tests/kernels/gelu/gelu_fixture.h"
 #include "tests/kernels/gelu/gpu_kernels.h"
+#include "tests/support/large_memory.h"
 
 namespace libkernels::test {
 namespace {
@@ -22,26 +23,6 @@ std::vector<GeluParam> only_cuda(bool (*keep)(const GeluParam&)) {
   }
   return kept;
 }
-
-// Device memory that is there or is not: no canaries, no host copy of it.
-class BigBuffer {
- public:
-  BigBuffer(Device& device, std::size_t bytes) : device_(device) {
-    if (device.allocate(&data_, bytes) != cudaSuccess) data_ = nullptr;
-  }
-  ~BigBuffer() {
-    if (data_ != nullptr) {
-      EXPECT_EQ(device_.release(data_), cudaSuccess);
-    }
-  }
-  BigBuffer(const BigBuffer&) = delete;
-  BigBuffer& operator=(const BigBuffer&) = delete;
-  void* data() const { return data_; }
-
- private:
-  Device& device_;
-  void* data_ = nullptr;
-};
 
 class GeluGpu : public GeluTest {
  protected:

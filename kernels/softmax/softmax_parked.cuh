@@ -1,0 +1,87 @@
+// Softmax: what a CTA holds of a row beyond the registers of its threads.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/softmax/softmax_row.cuh"
+
+namespace libkernels::inline LK_BACKEND::op::softmax {
+
+// Of the block path. `parked` has as many rows as the launch asks for.
+template <class Cfg>
+struct BlockSmem {
+  float slots[2][kMostBlockWarps];
+  alignas(16) typename Vectors<Cfg>::Loaded parked[kMostParked][Cfg::value.threads];
+
+  static std::size_t bytes(int rows) {
+    return offsetof(BlockSmem, parked) + std::size_t(rows) * sizeof(parked[0]);
+  }
+};
+
+// The vectors of a lane beyond those in registers, in shared memory as they were loaded. Each
+// thread has its own, so none waits for another.
+template <class Cfg>
+struct Parked {
+  using V = Vectors<Cfg>;
+  static constexpr int kAtOnce = 2;
+  BlockSmem<Cfg>& smem;
+  const Params& p;
+
+  // From the last one down to the registers' vectors, some loads at once.
+  LK_DEVICE float load_and_find_most(Part<Cfg>& part) const {
+    float most = kMinusInfinity;
+#pragma unroll 1
+    for (int end = p.parked; end > 0; end -= kAtOnce) {
+      typename V::Loaded words[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        if (end > j) words[j] = part.in.fetch(part.group_column(V::kWindows + end - 1 - j));
+      }
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int w = V::kWindows + end - 1 - j;
+        if (end <= j) break;
+        words[j] = part.in.realign(part.group_column(w), words[j]);
+        smem.parked[end - 1 - j][threadIdx.x] = words[j];
+        float v[V::kItems];
+        values_of<Cfg>(words[j], part.column(w), part.cols, p.exponent.pre, v);
+        most = MaxNaN::combine(most, reduce_array<MaxNaN>(v));
+      }
+    }
+    return most;
+  }
+  // The differences of parked vector i.
+  LK_DEVICE void read(const Part<Cfg>& part, int i, float less, float (&d)[V::kItems]) const {
+    values_of<Cfg>(smem.parked[i][threadIdx.x], part.column(V::kWindows + i), part.cols,
+                   p.exponent.pre, d);
+#pragma unroll
+    for (int j = 0; j < V::kItems; ++j) d[j] -= less;
+  }
+  LK_DEVICE float sum(const Part<Cfg>& part, float less) const {
+    LongSum sum;
+#pragma unroll 1
+    for (int i = 0; i < p.parked; ++i) {
+      float d[V::kItems];
+      read(part, i, less, d);
+#pragma unroll
+      for (int j = 0; j < V::kItems; ++j) d[j] = exponential<V::kY>(d[j], p.exponent);
+      sum.add(reduce_array<Sum>(d));
+    }
+    return sum.value();
+  }
+  LK_DEVICE void store(const Part<Cfg>& part, RowWriter<V::kY>& out, float less,
+                       const Norm& norm) const {
+#pragma unroll 1
+    for (int i = 0; i < p.parked; ++i) {
+      float d[V::kItems];
+      read(part, i, less, d);
+#pragma unroll
+      for (int j = 0; j < V::kItems; ++j) {
+        d[j] = norm(p.log ? d[j] : exponential<V::kY>(d[j], p.exponent));
+      }
+      out.put(part.group_column(V::kWindows + i), packed<Cfg>(d));
+    }
+  }
+};
+
+}  // namespace libkernels::inline LK_BACKEND::op::softmax
