@@ -28,7 +28,7 @@
 //           within 1e-6 max(1, log2 cols). Log-softmax: |error| <= 1e-6 max(1, |y|). 16-bit outputs:
 //           these bounds plus half an ulp of their type. With the GPU's ex2, lg2 and rcp
 //           instructions at the very edge of their documented errors a result may be twice as far
-//           off. Subnormal results are kept.
+//           off, a subnormal one by 3 * 2^-149. Subnormal results are kept.
 // Values    judged on s: a row with a NaN or with +inf is all NaN; -inf becomes exactly 0 (log: -inf).
 //           A row of only -inf is all NaN, or 0 (log: -inf) with neg_inf_row = zero. A negative scale
 //           turns -inf into +inf and back, and scale 0 makes either of them NaN. A finite x never

@@ -7,14 +7,20 @@
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
 
-// Of the block path. `parked` has as many rows as the launch asks for.
+// The start of the block path's shared memory.
 template <class Cfg>
-struct BlockSmem {
-  float slots[2][kMostBlockWarps];
-  alignas(16) typename Vectors<Cfg>::Loaded parked[kMostParked][Cfg::value.threads];
+struct alignas(16) BlockSmem {
+  using Loaded = typename Vectors<Cfg>::Loaded;
+  static constexpr int kThreads = Cfg::value.threads;  // of every CTA that parks anything
 
-  static std::size_t bytes(int rows) {
-    return offsetof(BlockSmem, parked) + std::size_t(rows) * sizeof(parked[0]);
+  float slots[2][kMostBlockWarps];
+
+  // Behind it stand the parked vectors, [Params::parked][kThreads].
+  LK_DEVICE Loaded& parked(int i) {
+    return reinterpret_cast<Loaded*>(this + 1)[i * kThreads + int(threadIdx.x)];
+  }
+  static std::size_t bytes(int parked) {
+    return sizeof(BlockSmem) + std::size_t(parked) * kThreads * sizeof(Loaded);
   }
 };
 
@@ -42,7 +48,7 @@ struct Parked {
         const int w = V::kWindows + end - 1 - j;
         if (end <= j) break;
         words[j] = part.in.realign(part.group_column(w), words[j]);
-        smem.parked[end - 1 - j][threadIdx.x] = words[j];
+        smem.parked(end - 1 - j) = words[j];
         float v[V::kItems];
         values_of<Cfg>(words[j], part.column(w), part.cols, p.exponent.pre, v);
         most = MaxNaN::combine(most, reduce_array<MaxNaN>(v));
@@ -52,8 +58,7 @@ struct Parked {
   }
   // The differences of parked vector i.
   LK_DEVICE void read(const Part<Cfg>& part, int i, float less, float (&d)[V::kItems]) const {
-    values_of<Cfg>(smem.parked[i][threadIdx.x], part.column(V::kWindows + i), part.cols,
-                   p.exponent.pre, d);
+    values_of<Cfg>(smem.parked(i), part.column(V::kWindows + i), part.cols, p.exponent.pre, d);
 #pragma unroll
     for (int j = 0; j < V::kItems; ++j) d[j] -= less;
   }
