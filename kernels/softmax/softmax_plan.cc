@@ -47,9 +47,9 @@ const char* alignment_text(const Problem& p) {
   };
   const bool x = aligned(p.x, p.x_row_stride, p.x_type, vector_bytes(p.x_type, p.y_type));
   const bool y = aligned(p.y, p.y_row_stride, p.y_type, kVectorBytes);
-  return x ? y ? "rows of x and y are aligned" : "rows of y are misaligned: shuffled for the stores"
-         : y ? "rows of x are misaligned: loaded twice and realigned"
-             : "rows of x and y are misaligned: realigned for loads and stores";
+  return x   ? y ? "rows of x and y are aligned" : "rows of y are misaligned: shuffled"
+         : y ? "rows of x are misaligned: loaded once, shuffled"
+             : "rows of x and y are misaligned: shuffled for loads and stores";
 }
 
 std::string path_text(const Problem& problem, const Plan& plan) {

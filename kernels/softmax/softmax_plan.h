@@ -32,7 +32,8 @@ enum class Path { warp, block, split, strided };
 struct Exponent {
   float
       pre;  // -1 <= pre <= 1, a power of two or 0, signed so that v is largest where s = scale x is
-  float hi, lo;  // > 0; their sum is |scale| log2(e) / |pre| to 47 bits
+  float hi,
+      lo;  // > 0; their sum is |scale| log2(e) / |pre| to 46 bits (beyond the range of a float: 25)
   float linear;  // scale (x - m) = linear * d
 };
 
