@@ -3,7 +3,7 @@
 // A kernel file G is a struct that names what it adds:
 //   kName, kArch                     of its dispatch row
 //   kTakes                           which problems are not its: "needs ..."
-//   kConfigs[]                       its instantiations, one for each mix of types, path and windows
+//   kConfigs[]                       its instantiations: one each mix of types, path and windows
 //   template <class Cfg> static KernelPointer kernel(Stage)
 //   template <class Cfg> static std::size_t smem(const Plan&)    bytes of shared memory
 #pragma once

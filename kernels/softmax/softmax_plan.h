@@ -27,8 +27,8 @@ namespace libkernels::inline LK_BACKEND::op::softmax {
 
 enum class Path { warp, block, split, strided };
 
-// How 2^t = exp(scale (x - m)) is computed: v = pre * x, m the largest v, d = v - m, t = d (hi + lo).
-// Its members depend on `scale` alone; make_exponent says how.
+// How 2^t = exp(scale (x - m)) is computed: v = pre * x, m the largest v, d = v - m, t = d (hi +
+// lo). Its members depend on `scale` alone; make_exponent says how.
 struct Exponent {
   float
       pre;  // -1 <= pre <= 1, a power of two or 0, signed so that v is largest where s = scale x is
@@ -37,7 +37,8 @@ struct Exponent {
   float linear;  // scale (x - m) = linear * d
 };
 
-// What a chunk of a row amounts to: the largest v, and the sum of exp(scale (x - m)) relative to it.
+// What a chunk of a row amounts to: the largest v, and the sum of exp(scale (x - m)) relative to
+// it.
 struct alignas(8) Partial {
   float most, sum;
 };

@@ -7,8 +7,8 @@
 // Shapes    x, y [rows, cols], unit column strides, any cols, any row strides, any element-aligned
 //           address; y may be x.
 // Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
-// Numerics  softmax_math.cuh. The chunks, and the order in which they are combined, follow from cols
-//           alone.
+// Numerics  softmax_math.cuh. The chunks, and the order in which they are combined, follow from
+//           cols alone.
 // Floor     rows * cols * (size of x + size of y) bytes: one read, one write. This reads twice:
 //           between two launches nothing but a scratch of 8 bytes a chunk survives.
 #include "kernels/softmax/softmax_launch.h"

@@ -1,7 +1,7 @@
 // Softmax of views without unit column stride: kTileRows rows a CTA, kTileSlots threads a row.
 //
-// Slot s of a row sums the columns s, s + kTileSlots, ...; the slots are then combined in one order.
-// Which thread is which slot of which row is free, and follows the strides of x.
+// Slot s of a row sums the columns s, s + kTileSlots, ...; the slots are then combined in one
+// order. Which thread is which slot of which row is free, and follows the strides of x.
 #pragma once
 
 #include "kernels/softmax/softmax_math.cuh"

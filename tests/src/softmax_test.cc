@@ -1,5 +1,5 @@
-// Softmax's host layer through a Backend object: what it accepts, refuses, chooses and explains. What
-// its kernels compute is tested beside the kernels; what all operations share, with GeLU.
+// Softmax's host layer through a Backend object: what it accepts, refuses, chooses and explains.
+// What its kernels compute is tested beside the kernels; what all operations share, with GeLU.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Softmax's accuracy: normal, wide and narrow rows of every length at which something changes, under
-// several scales, of both forms; and rows in which exponentials turn subnormal.
+// Softmax's accuracy: normal, wide and narrow rows of every length at which something changes,
+// under several scales, of both forms; and rows in which exponentials turn subnormal.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Runs softmax by the kernels of one generation, of one backend, on one mix of types: what the tests
-// of this directory are parameterised over. A generation may have several kernels, each for some
-// views; a call goes to the first that takes it, as in dispatch, and to no other generation.
+// Runs softmax by the kernels of one generation, of one backend, on one mix of types: what the
+// tests of this directory are parameterised over. A generation may have several kernels, each for
+// some views; a call goes to the first that takes it, as in dispatch, and to no other generation.
 #pragma once
 
 #include <gtest/gtest.h>
