@@ -1,6 +1,6 @@
 // Softmax of single values in fp32 arithmetic, the same on every generation.
 //
-// Values are v = pre * x (softmax_plan.h), of which the largest is subtracted before anything is
+// Values are v = turn * x (softmax_plan.h), of which the largest is subtracted before anything is
 // scaled. Errors, in units of 2^-23 relative to exp(scale (x - m)) and with a = |scale (x - m)|:
 // d 0.5 a, t 0.5 a (the fma's rounding; hi + lo has none to speak of), ex2 2. Then the sum of such
 // terms, its reciprocal 0.5 and the product 0.5.
@@ -19,13 +19,17 @@ namespace libkernels::inline LK_BACKEND::op::softmax {
 
 inline constexpr float kMinusInfinity = -__builtin_huge_valf();
 
-// What is subtracted from the values of a row, or of a part of one, whose largest is `most`. A part
-// of only -inf contributes 0 to the row it belongs to.
-LK_DEVICE float subtrahend(float most, bool zero_neg_inf) {
-  return zero_neg_inf && most == kMinusInfinity ? 0.0f : most;
+// What is subtracted from the shrunk values of a row, or of a part of one, whose largest is `most`.
+// A part of only -inf contributes 0 to the row it belongs to.
+LK_DEVICE float subtrahend(float most, const Exponent& e, bool zero_neg_inf) {
+  return zero_neg_inf && most == kMinusInfinity ? 0.0f : most * e.shrink;
 }
 
-// exp(scale (x - m)), d = v - most <= 0. Subnormal results are kept, except where the output type
+LK_DEVICE float difference(float v, float subtrahend, const Exponent& e) {
+  return fmaf(v, e.shrink, -subtrahend);
+}
+
+// exp(scale (x - m)), d <= 0. Subnormal results are kept, except where the output type
 // has none so small.
 template <DType kOut>
 LK_DEVICE float exponential(float d, const Exponent& e) {

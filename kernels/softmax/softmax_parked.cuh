@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include "kernels/softmax/softmax_row.cuh"
 
@@ -16,9 +17,14 @@ struct alignas(16) BlockSmem {
   float slots[2][kMostBlockWarps];
 
   // Behind it stand the parked vectors, [Params::parked][kThreads].
-  LK_DEVICE Loaded& parked(int i) {
-    return reinterpret_cast<Loaded*>(this + 1)[i * kThreads + int(threadIdx.x)];
+  using Bits = std::conditional_t<sizeof(Loaded) == sizeof(uint4), uint4, uint2>;
+  LK_DEVICE Bits* place(int i) {
+    return reinterpret_cast<Bits*>(this + 1) + i * kThreads + int(threadIdx.x);
   }
+  LK_DEVICE void park(int i, const Loaded& words) {
+    ptx::st_shared(place(i), bit_cast<Bits>(words));
+  }
+  LK_DEVICE Loaded parked(int i) { return bit_cast<Loaded>(ptx::ld_shared(place(i))); }
   static std::size_t bytes(int parked) {
     return sizeof(BlockSmem) + std::size_t(parked) * kThreads * sizeof(Loaded);
   }
@@ -48,9 +54,9 @@ struct Parked {
         const int w = V::kWindows + end - 1 - j;
         if (end <= j) break;
         words[j] = part.in.realign(part.group_column(w), words[j]);
-        smem.parked(end - 1 - j) = words[j];
+        smem.park(end - 1 - j, words[j]);
         float v[V::kItems];
-        values_of<Cfg>(words[j], part.column(w), part.cols, p.exponent.pre, v);
+        values_of<Cfg>(words[j], part.column(w), part.cols, p.exponent, v);
         most = MaxNaN::combine(most, reduce_array<MaxNaN>(v));
       }
     }
@@ -58,9 +64,9 @@ struct Parked {
   }
   // The differences of parked vector i.
   LK_DEVICE void read(const Part<Cfg>& part, int i, float less, float (&d)[V::kItems]) const {
-    values_of<Cfg>(smem.parked(i), part.column(V::kWindows + i), part.cols, p.exponent.pre, d);
+    values_of<Cfg>(smem.parked(i), part.column(V::kWindows + i), part.cols, p.exponent, d);
 #pragma unroll
-    for (int j = 0; j < V::kItems; ++j) d[j] -= less;
+    for (int j = 0; j < V::kItems; ++j) d[j] = difference(d[j], less, p.exponent);
   }
   LK_DEVICE float sum(const Part<Cfg>& part, float less) const {
     LongSum sum;

@@ -81,24 +81,27 @@ std::string path_text(const Problem& problem, const Plan& plan) {
 
 }  // namespace
 
-// The three factors keep everything in range for every finite scale and x:
-//   |scale| >= 1       v = x. Where x - m overflows, scale (x - m) is below -2^128.
-//   2^-60 .. 1         v = x / 2, whose differences do not overflow.
-//   below 2^-60        v = x / 2^64, so that lo is still a normal number. What v loses of a tiny x
-//                      is far below an ulp of the result.
-//   0                  v = 0, or NaN where x is infinite: s = 0 * x.
-// lo has the sign of hi and is not 0, so that an infinite d gives an infinite t. Where hi would
-// overflow the two share the factor evenly.
+// shrink keeps everything in range for every finite scale and x:
+//   |scale| >= 1   1. Where x - m overflows, scale (x - m) is below -2^128.
+//   2^-60 .. 1     1/2: d does not overflow.
+//   below 2^-60    2^-64, so that lo is still a normal number. What d loses of a tiny x is far below
+//                  an ulp of the result.
+// With scale 0 v is 0, or NaN where x is infinite: s = 0 * x. lo has the sign of hi and is not 0, so
+// that an infinite d gives an infinite t. Where hi would overflow the two share the factor evenly.
 Exponent make_exponent(float scale) {
   constexpr double kLog2E = 1.4426950408889634;
   const double a = std::fabs(double(scale));
-  if (a == 0) return {.pre = 0, .hi = float(kLog2E), .lo = 0x1p-26f, .linear = 1};
-  const double pre = a >= 1 ? 1.0 : a >= 0x1p-60 ? 0.5 : 0x1p-64;
-  const double factor = a / pre * kLog2E;
+  if (a == 0) return {.turn = 0, .shrink = 1, .hi = float(kLog2E), .lo = 0x1p-26f, .linear = 1};
+  const double shrink = a >= 1 ? 1.0 : a >= 0x1p-60 ? 0.5 : 0x1p-64;
+  const double factor = a / shrink * kLog2E;
   const bool huge = factor > double(std::numeric_limits<float>::max());
   const float hi = truncated(huge ? factor / 2 : factor);
   const float lo = std::max(float(factor - double(hi)), std::numeric_limits<float>::denorm_min());
-  return {.pre = float(scale < 0 ? -pre : pre), .hi = hi, .lo = lo, .linear = float(a / pre)};
+  return {.turn = scale < 0 ? -1.0f : 1.0f,
+          .shrink = float(shrink),
+          .hi = hi,
+          .lo = lo,
+          .linear = float(a / shrink)};
 }
 
 Path path_of(const Problem& p) {

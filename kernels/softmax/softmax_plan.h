@@ -27,13 +27,13 @@ namespace libkernels::inline LK_BACKEND::op::softmax {
 
 enum class Path { warp, block, split, strided };
 
-// How 2^t = exp(scale (x - m)) is computed: v = pre * x, m the largest v, d = v - m, t = d (hi +
-// lo). Its members depend on `scale` alone; make_exponent says how.
+// How 2^t = exp(scale (x - m)) is computed: v = turn * x, of which the largest is m's,
+// d = shrink (v - m), t = d (hi + lo). All follows from `scale`; make_exponent says how.
 struct Exponent {
-  float
-      pre;  // -1 <= pre <= 1, a power of two or 0, signed so that v is largest where s = scale x is
+  float turn;    // 1, -1 or 0: v is largest where scale * x is
+  float shrink;  // a power of two, 1 at most
   float hi,
-      lo;  // > 0; their sum is |scale| log2(e) / |pre| to 46 bits (beyond the range of a float: 25)
+      lo;  // > 0; their sum is |scale| log2(e) / shrink to 46 bits (beyond a float's range: 25)
   float linear;  // scale (x - m) = linear * d
 };
 

@@ -62,14 +62,18 @@ struct Part {
   LK_DEVICE int column(int w) const { return group_column(w) + lane * V::kItems; }
 };
 
-// The values of loaded columns; -inf beyond the row's end.
+// Loaded columns become values: in two steps, since only few scales need the first.
 template <class Cfg>
-LK_DEVICE void values_of(const typename Vectors<Cfg>::Loaded& words, int c, int cols, float pre,
-                         float (&v)[Vectors<Cfg>::kItems]) {
+LK_DEVICE void turn_values(float turn, float (&v)[Vectors<Cfg>::kItems]) {
+#pragma unroll
+  for (int i = 0; i < Vectors<Cfg>::kItems; ++i) v[i] *= turn;
+}
+template <class Cfg>
+LK_DEVICE void values_of(const typename Vectors<Cfg>::Loaded& words, int c, int cols,
+                         const Exponent& e, float (&v)[Vectors<Cfg>::kItems]) {
   using V = Vectors<Cfg>;
   unpack_columns<V::kX, V::kItems>(words, v);
-#pragma unroll
-  for (int i = 0; i < V::kItems; ++i) v[i] *= pre;
+  if (e.turn != 1.0f) turn_values<Cfg>(e.turn, v);
   mask_columns(v, c, cols, kMinusInfinity);
 }
 
@@ -92,19 +96,28 @@ struct Held {
   float v[V::kWindows][V::kItems];
 
   // All loads are under way before the first is waited for. The part's `in` has begun behind them.
-  LK_DEVICE void load(Part<Cfg>& part, float pre) {
+  LK_DEVICE void load(Part<Cfg>& part, const Exponent& e) {
     typename V::Loaded words[V::kWindows];
 #pragma unroll
     for (int w = 0; w < V::kWindows; ++w) words[w] = part.in.fetch(part.group_column(w));
 #pragma unroll
     for (int w = V::kWindows - 1; w >= 0; --w) {
       words[w] = part.in.realign(part.group_column(w), words[w]);
-      values_of<Cfg>(words[w], part.column(w), part.cols, pre, v[w]);
+      unpack_columns<V::kX, V::kItems>(words[w], v[w]);
+    }
+    if (e.turn != 1.0f) {
+#pragma unroll
+      for (int w = 0; w < V::kWindows; ++w) turn_values<Cfg>(e.turn, v[w]);
+    }
+    if (part.group_column(V::kWindows) <= part.cols) return;
+#pragma unroll
+    for (int w = 0; w < V::kWindows; ++w) {
+      mask_columns(v[w], part.column(w), part.cols, kMinusInfinity);
     }
   }
-  LK_DEVICE void load_alone(Part<Cfg>& part, float pre) {
+  LK_DEVICE void load_alone(Part<Cfg>& part, const Exponent& e) {
     part.in.begin(part.group_column(V::kWindows));
-    load(part, pre);
+    load(part, e);
   }
 
   LK_DEVICE float most() const {
@@ -116,15 +129,19 @@ struct Held {
 
   // Returns the sum of exp(scale (x - m)) and keeps these, or for the logarithm the differences.
   LK_DEVICE float sum(float less, const Exponent& e, bool log) {
+    return log ? terms<true>(less, e) : terms<false>(less, e);
+  }
+  template <bool kLog>
+  LK_DEVICE float terms(float less, const Exponent& e) {
     float of_window[V::kWindows];
 #pragma unroll
     for (int w = 0; w < V::kWindows; ++w) {
       float term[V::kItems];
 #pragma unroll
       for (int i = 0; i < V::kItems; ++i) {
-        const float d = v[w][i] - less;
+        const float d = difference(v[w][i], less, e);
         term[i] = exponential<V::kY>(d, e);
-        v[w][i] = log ? d : term[i];
+        v[w][i] = kLog ? d : term[i];
       }
       of_window[w] = reduce_array<Sum>(term);
     }

@@ -54,9 +54,9 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     const std::int64_t r = item * (Cfg::value.threads >> log2) + (threadIdx.x >> log2);
     Part<Cfg> part(p, r, 0, r < p.rows ? int(p.cols) : 0, 1 << log2);
     Held<Cfg> held;
-    held.load_alone(part, p.exponent.pre);
+    held.load_alone(part, p.exponent);
     const float most = reduce_lanes<MaxNaN>(held.most(), 1 << log2);
-    const float less = subtrahend(most, p.zero_neg_inf_row);
+    const float less = subtrahend(most, p.exponent, p.zero_neg_inf_row);
     const float sum = reduce_lanes<Sum>(held.sum(less, p.exponent, p.log), 1 << log2);
     RowWriter<V::kY> out = part.writer(p);
     held.store(part, out, Norm(p, sum));
@@ -79,10 +79,10 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     Held<Cfg> held;
     part.in.begin(warp_cols);
     const float most_parked = parked.load_and_find_most(part);
-    held.load(part, p.exponent.pre);
+    held.load(part, p.exponent);
     float most = MaxNaN::combine(held.most(), most_parked);
     most = reduce_cta<MaxNaN>(most, smem.slots[0], warps);
-    const float less = subtrahend(most, p.zero_neg_inf_row);
+    const float less = subtrahend(most, p.exponent, p.zero_neg_inf_row);
     float sum = held.sum(less, p.exponent, p.log) + parked.sum(part, less);
     sum = reduce_cta<Sum>(sum, smem.slots[1], warps);
     const Norm norm(p, sum);

@@ -54,9 +54,9 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     for (std::int64_t c = chunk.begin; c < chunk.end; c += kSplitBlock, ++blocks) {
       Part<Cfg> part = split_part<Cfg>(p, chunk, c);
       Held<Cfg> held;
-      held.load_alone(part, p.exponent.pre);
+      held.load_alone(part, p.exponent);
       const float most = reduce_cta<MaxNaN, kSplitWarps>(held.most(), smem.slots[0]);
-      const float own = held.sum(subtrahend(most, true), p.exponent, false);
+      const float own = held.sum(subtrahend(most, p.exponent, true), p.exponent, false);
       const float sum = reduce_cta<Sum, kSplitWarps>(own, smem.slots[1]);
       if (threadIdx.x == 0) smem.blocks[blocks] = {.most = most, .sum = sum};
     }
@@ -78,12 +78,12 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     const Partial all =
         combined<kSplitWarps>(int(p.chunks.divisor), p.zero_neg_inf_row, p.exponent, smem.slots,
                               [&](int i) { return load_partial(partials + i); });
-    const float less = subtrahend(all.most, p.zero_neg_inf_row);
+    const float less = subtrahend(all.most, p.exponent, p.zero_neg_inf_row);
     const Norm norm(p, all.sum);
     for (std::int64_t c = chunk.begin; c < chunk.end; c += kSplitBlock) {
       Part<Cfg> part = split_part<Cfg>(p, chunk, c);
       Held<Cfg> held;
-      held.load_alone(part, p.exponent.pre);
+      held.load_alone(part, p.exponent);
       held.sum(less, p.exponent, p.log);  // for the terms
       auto out = part.writer(p);
       held.store(part, out, norm);

@@ -46,7 +46,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       most = MaxNaN::combine(most, load_partial(partials + i).most);
     }
     most = reduce_slots<MaxNaN>(most, smem, place);
-    const float less = subtrahend(most, p.zero_neg_inf_row || p.stage == Stage::partials);
+    const float less =
+        subtrahend(most, p.exponent, p.zero_neg_inf_row || p.stage == Stage::partials);
     float sum = p.stage == Stage::finish ? 0.0f : row.sum(less);
     for (int i = place.slot; i < count; i += kTileSlots) {
       sum += rebased(load_partial(partials + i), less, p.exponent);

@@ -31,7 +31,7 @@ LK_DEVICE void store_partial(Partial* p, const Partial& v) {
 
 // A partial's sum, relative to `subtrahend` instead of its own maximum.
 LK_DEVICE float rebased(const Partial& v, float subtrahend, const Exponent& e) {
-  return v.sum * exponential<DType::f32>(v.most - subtrahend, e);
+  return v.sum * exponential<DType::f32>(difference(v.most, subtrahend, e), e);
 }
 
 // What a CTA of kWarps warps makes of `count` partial results, get(i) each: thread t takes t, t +
@@ -45,7 +45,7 @@ LK_DEVICE Partial combined(int count, bool zero_neg_inf, const Exponent& e, floa
     most = MaxNaN::combine(most, get(i).most);
   }
   most = reduce_cta<MaxNaN, kWarps>(most, slots[0]);
-  const float less = subtrahend(most, zero_neg_inf);
+  const float less = subtrahend(most, e, zero_neg_inf);
   float sum = 0;
   for (int i = int(threadIdx.x); i < count; i += kThreads) sum += rebased(get(i), less, e);
   return {.most = most, .sum = reduce_cta<Sum, kWarps>(sum, slots[1])};

@@ -57,7 +57,7 @@ struct StridedRow {
     if (r >= p.rows) end = begin;  // a tile beyond the last row
   }
   LK_DEVICE float value(std::int64_t c) const {
-    return In::decode(ptx::ld_global(x + c * p.x_col_stride)) * p.exponent.pre;
+    return In::decode(ptx::ld_global(x + c * p.x_col_stride)) * p.exponent.turn;
   }
   LK_DEVICE float most() const {
     float m = kMinusInfinity;
@@ -67,13 +67,14 @@ struct StridedRow {
   LK_DEVICE float sum(float subtrahend) const {
     LongSum s;
     for (std::int64_t c = begin; c < end; c += kTileSlots) {
-      s.add(exponential<Cfg::value.y_type>(value(c) - subtrahend, p.exponent));
+      s.add(
+          exponential<Cfg::value.y_type>(difference(value(c), subtrahend, p.exponent), p.exponent));
     }
     return s.value();
   }
   LK_DEVICE void store(float subtrahend, const Norm& norm) const {
     for (std::int64_t c = begin; c < end; c += kTileSlots) {
-      const float d = value(c) - subtrahend;
+      const float d = difference(value(c), subtrahend, p.exponent);
       const float v = p.log ? d : exponential<Cfg::value.y_type>(d, p.exponent);
       ptx::st_global(y + c * p.y_col_stride, Out::encode(norm(v)));
     }

@@ -187,22 +187,23 @@ TEST(SoftmaxPlan, ExponentsAreInRangeForEveryScale) {
         ASSERT_TRUE(std::isfinite(x.hi) && std::isfinite(x.lo) && std::isfinite(x.linear)) << scale;
         ASSERT_GT(x.lo, 0.0f) << scale;
         ASSERT_GT(x.hi, 0.0f) << scale;
-        ASSERT_LE(std::fabs(x.pre), 1.0f);
-        const double factor = (double(x.hi) + double(x.lo)) * double(x.pre);
+        const double pre = double(x.turn) * double(x.shrink);
+        ASSERT_LE(std::fabs(pre), 1.0);
+        const double factor = (double(x.hi) + double(x.lo)) * pre;
         const double wanted = double(scale) * log2_e;
         // Where hi alone would overflow, lo is as large and has no more bits than that.
         const int bits = std::fabs(wanted) > double(std::numeric_limits<float>::max()) ? 25 : 46;
         ASSERT_LE(std::fabs(factor - wanted), std::ldexp(std::fabs(wanted), -bits)) << scale;
-        ASSERT_EQ(double(x.linear) * double(x.pre), double(scale));
+        ASSERT_EQ(double(x.linear) * pre, double(scale));
         // Differences overflow only where the scaled ones are beyond any exponent that matters.
         if (std::fabs(double(scale)) < 1) {
-          ASSERT_LE(std::fabs(x.pre), 0.5f);
+          ASSERT_LE(std::fabs(pre), 0.5);
         }
       }
     }
   }
-  EXPECT_EQ(make_exponent(0).pre, 0.0f);
-  EXPECT_EQ(make_exponent(-0.0f).pre, 0.0f);
+  EXPECT_EQ(make_exponent(0).turn, 0.0f);
+  EXPECT_EQ(make_exponent(-0.0f).turn, 0.0f);
 }
 
 TEST(SoftmaxPlan, DescriptionSaysWhatTheStridesAndAlignmentCost) {
