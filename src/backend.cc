@@ -1,29 +1,14 @@
 // The backend of this build as an object.
 #include "src/backend.h"
 
-#include "include/libkernels/error.h"
 #include "src/dispatch.h"
 #include "src/gelu.h"
 #include "src/matmul.h"
 #include "src/registry.h"
 #include "src/row_sum.h"
+#include "src/softmax.h"
 
 namespace libkernels {
-namespace {
-
-// An operation that the C ABI reserves and that has no kernels yet.
-[[noreturn]] void refuse_absent() {
-  throw unsupported("this version of libkernels has no kernels for the operation");
-}
-template <class Call>
-constexpr Functions<Call> absent() {
-  return {[](const Call&) { refuse_absent(); }, [](const Call&) -> std::size_t { refuse_absent(); },
-          [](const Call&) -> std::string { refuse_absent(); },
-          [](const Call&) -> CallResources { refuse_absent(); }};
-}
-
-}  // namespace
-
 #if defined(LK_EMULATE)
 const Backend& emu_backend() {
 #else
@@ -35,7 +20,8 @@ const Backend& cuda_backend() {
       .kernels = &kernels,
       .preload = &preload,
       .gelu = {&op::gelu::run, &op::gelu::workspace, &op::gelu::explain, &op::gelu::resources},
-      .softmax = absent<SoftmaxCall>(),
+      .softmax = {&op::softmax::run, &op::softmax::workspace, &op::softmax::explain,
+                  &op::softmax::resources},
       .row_sum = {&op::row_sum::run, &op::row_sum::workspace, &op::row_sum::explain,
                   &op::row_sum::resources},
       .matmul = {&op::matmul::run, &op::matmul::workspace, &op::matmul::explain,

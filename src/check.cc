@@ -155,6 +155,15 @@ void check_same_shape(const Operand& a, const Operand& b) {
   }
 }
 
+void check_same_type_or_f32(const Operand& in, const Operand& out) {
+  const bool known = in.dtype == DType::f32 || in.dtype == DType::f16 || in.dtype == DType::bf16;
+  if (known && (out.dtype == in.dtype || out.dtype == DType::f32)) return;
+  throw unsupported(
+      fmt::format("{}: {} is {} and {} is {}; offered are f32 -> f32, f16 -> f16 or f32, and "
+                  "bf16 -> bf16 or f32",
+                  in.op, in.name, name(in.dtype), out.name, name(out.dtype)));
+}
+
 void check_disjoint(const Operand& out, const Operand& in, InPlace in_place) {
   if (out.empty() || in.empty()) return;
   const std::uintptr_t out_first = address(out.data), out_last = out_first + out.bytes - 1;

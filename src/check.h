@@ -38,6 +38,10 @@ Operand check_output(const char* op, const char* name, const lk_matrix* view);
 
 void check_same_shape(const Operand& a, const Operand& b);
 
+// The types of the operations that write what they read: f32 -> f32, f16 -> f16 or f32, bf16 ->
+// bf16 or f32.
+void check_same_type_or_f32(const Operand& input, const Operand& output);
+
 // Output and input must not overlap. Judged on their address ranges, first to last byte: the exact
 // question (do two strided sets meet?) is a number-theoretic one, and interleaved views are rare.
 enum class InPlace {

@@ -170,8 +170,9 @@ Scratch::~Scratch() {
   if (owned_) static_cast<void>(device().release_async(data_, stream_));
 }
 
-void refuse_launch(lk_op op, const char* kernel, cudaError_t error) {
-  refuse_cuda(op, std::string("launching ") + kernel, error);
+void refuse_launch(lk_op op, const char* kernel, const char* which, cudaError_t error) {
+  const std::string detail = which != nullptr ? fmt::format(" ({})", which) : "";
+  refuse_cuda(op, fmt::format("launching {}{}", kernel, detail), error);
 }
 
 void refuse_load(lk_op op, const char* kernel, cudaError_t error) {

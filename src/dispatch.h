@@ -107,8 +107,9 @@ class Scratch {
   cudaStream_t stream_;
 };
 
-// Throws the cuda_error for a launch of `kernel`, or a load, that failed.
-[[noreturn]] void refuse_launch(lk_op op, const char* kernel, cudaError_t error);
+// Throws the cuda_error for a launch of `kernel`, or a load, that failed. `which` names the launch
+// if the call has several, else it is null.
+[[noreturn]] void refuse_launch(lk_op op, const char* kernel, const char* which, cudaError_t error);
 [[noreturn]] void refuse_load(lk_op op, const char* kernel, cudaError_t error);
 
 // Launches a chosen row.
@@ -119,8 +120,10 @@ void launch(lk_op op, const KernelRow<Problem>& row, const Problem& problem,
   const Scratch scratch(op, options, row.workspace_bytes(problem, properties), stream);
   LaunchContext context = launch_context(options, properties, stream);
   context.workspace = scratch.data();
+  const char* which = nullptr;
+  context.launch_name = &which;
   const cudaError_t error = row.launch(problem, context);
-  if (error != cudaSuccess) refuse_launch(op, row.name, error);
+  if (error != cudaSuccess) refuse_launch(op, row.name, which, error);
 }
 
 // What explain() says of the device, the walk, the plan and the scratch. Throws as choose() does.

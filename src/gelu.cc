@@ -28,18 +28,6 @@ struct Call {
   bool empty;
 };
 
-bool is_offered(DType x, DType y) {
-  switch (x) {
-    case DType::f32:
-      return y == DType::f32;
-    case DType::f16:
-    case DType::bf16:
-      return y == x || y == DType::f32;
-    default:
-      return false;
-  }
-}
-
 lk_gelu_options checked(const lk_gelu_options* given) {
   const lk_gelu_options options = checked_options(kOp, given);
   if (options.form != LK_GELU_TANH && options.form != LK_GELU_ERF) {
@@ -58,12 +46,7 @@ Call checked(const GeluCall& call) {
   const Operand x = check_input(kOp, "x", call.x);
   const Operand y = check_output(kOp, "y", call.y);
   check_same_shape(x, y);
-  if (!is_offered(x.dtype, y.dtype)) {
-    throw unsupported(
-        fmt::format("gelu: x is {} and y is {}; offered are f32 -> f32, f16 -> f16 or f32, and "
-                    "bf16 -> bf16 or f32",
-                    name(x.dtype), name(y.dtype)));
-  }
+  check_same_type_or_f32(x, y);
   check_disjoint(y, x, InPlace::allowed);
   if (costly_checks()) {
     check_memory(x, device());

@@ -12,6 +12,7 @@
 #include "src/gelu.h"
 #include "src/matmul.h"
 #include "src/row_sum.h"
+#include "src/softmax.h"
 
 #if !defined(LK_VERSION_MAJOR) || !defined(LK_ARCHS)
 #error "src/CMakeLists.txt defines the version and the generations built"
@@ -57,7 +58,7 @@ constexpr Operation reserved(lk_op op, const char* name) {
 // One line an operation, in the order of their numbers.
 constexpr Operation kOperations[] = {
     operation<&op::gelu::table>(LK_OP_GELU, "gelu"),
-    reserved(LK_OP_SOFTMAX, "softmax"),
+    operation<&op::softmax::table>(LK_OP_SOFTMAX, "softmax"),
     operation<&op::row_sum::table>(LK_OP_ROW_SUM, "row_sum"),
     operation<&op::matmul::table>(LK_OP_MATMUL, "matmul"),
 };

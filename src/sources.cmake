@@ -9,4 +9,5 @@ set(LIBKERNELS_HOST_SOURCES
     matmul.cc
     matmul_check.cc
     registry.cc
-    row_sum.cc)
+    row_sum.cc
+    softmax.cc)

@@ -14,6 +14,7 @@
 #include "matmul.h"
 #include "matrix.h"
 #include "row_sum.h"
+#include "softmax.h"
 
 namespace libkernels {
 

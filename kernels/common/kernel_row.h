@@ -22,6 +22,11 @@ struct LaunchContext {
   bool pdl;         // launch as a programmatic dependent, where the kernel can
   void* workspace;  // device scratch of at least workspace_bytes(problem), or null if that is 0
   cudaStream_t stream;
+  const char** launch_name = nullptr;  // where a call of several launches names the one under way
+
+  void name_launch(const char* name) const {
+    if (launch_name != nullptr) *launch_name = name;
+  }
 };
 
 // What a kernel takes of an SM.

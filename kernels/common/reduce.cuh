@@ -29,6 +29,16 @@ LK_DEVICE float reduce_lanes(float v) {
   return v;
 }
 
+// The same for a number of lanes that is known at run time only.
+template <class Op>
+LK_DEVICE float reduce_lanes(float v, int lanes) {
+#pragma unroll 1
+  for (int mask = lanes / 2; mask > 0; mask /= 2) {
+    v = Op::combine(v, ptx::shfl_sync_bfly(v, unsigned(mask)));
+  }
+  return v;
+}
+
 // Over a CTA of kWarps warps, a power of two. `slots` is shared memory of kWarps floats which no
 // thread touches between the call before last and this one: two sets, used in turn, do. All threads
 // execute it and all get the value.
@@ -43,6 +53,32 @@ LK_DEVICE float reduce_cta(float v, float* slots) {
     v = reduce_lanes<Op, kWarps>(slots[lane % kWarps]);
   }
   return v;
+}
+
+// The same for a number of warps, a power of two, that is known at run time only.
+template <class Op>
+LK_DEVICE float reduce_cta(float v, float* slots, int warps) {
+  v = reduce_lanes<Op>(v);
+  if (warps == 1) return v;
+  const int lane = int(threadIdx.x) % kWarpThreads;
+  if (lane == 0) slots[int(threadIdx.x) / kWarpThreads] = v;
+  __syncthreads();
+  return reduce_lanes<Op>(slots[lane & (warps - 1)], warps);
+}
+
+// Of an array in registers, pairwise.
+template <class Op, int kCount>
+LK_DEVICE float reduce_array(const float (&v)[kCount]) {
+  static_assert(kCount >= 1 && (kCount & (kCount - 1)) == 0);
+  float w[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) w[i] = v[i];
+#pragma unroll
+  for (int half = kCount / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (int i = 0; i < half; ++i) w[i] = Op::combine(w[i], w[i + half]);
+  }
+  return w[0];
 }
 
 }  // namespace libkernels::inline LK_BACKEND

@@ -6,7 +6,7 @@
 namespace libkernels::inline LK_BACKEND {
 
 template <int kWords>
-struct Words {
+struct alignas(kWords < 4 ? 4 * kWords : 16) Words {
   std::uint32_t v[kWords];
 };
 

@@ -36,6 +36,16 @@ int c_api_from_c(void) {
   CHECK(strstr(lk_last_error_message(), "x is bf16 and y is f16") != NULL);
   CHECK(strcmp(lk_status_name(LK_UNSUPPORTED), "unsupported") == 0);
 
+  lk_softmax_options softmax = LK_OPTIONS_INIT(lk_softmax_options);
+  CHECK(sizeof softmax == sizeof(lk_call_options) + sizeof(float) + 3 * sizeof(int32_t));
+  CHECK(softmax.has_scale == 0 && softmax.log == 0 && softmax.neg_inf_row == LK_NEG_INF_ROW_NAN);
+  y.dtype = LK_F32;
+  CHECK(lk_softmax(&x, &y, &softmax, NULL) == LK_SUCCESS);
+  CHECK(lk_softmax_workspace_size(&x, &y, NULL, &bytes) == LK_SUCCESS && bytes == 0);
+  CHECK(lk_softmax_explain(&x, &y, &softmax, text, sizeof text, &length) == LK_SUCCESS);
+  softmax.log = 7;
+  CHECK(lk_softmax(&x, &y, &softmax, NULL) == LK_INVALID_ARGUMENT);
+
   const lk_kernel_info* info = NULL;
   CHECK(lk_kernel_count() > 0 && lk_kernel_at(0, &info) == LK_SUCCESS && info->op == LK_OP_GELU);
   CHECK(strcmp(lk_version()->backend, info->backend) == 0);

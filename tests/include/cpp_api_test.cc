@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -103,6 +104,28 @@ TEST(CppApiTest, RowSumTakesEveryKindOfView) {
   EXPECT_EQ(row_sum_workspace_size(row_major(cx, 1, 1 << 20), VectorView(y.data, 1)), 512u);
   EXPECT_THROW(row_sum(row_major(cx, 3, 4), row_major(y.data, 3, 4)), invalid_argument);
   EXPECT_NO_THROW(preload(Op::row_sum));
+TEST(CppApiTest, SoftmaxTakesMatricesAndOptions) {
+  const Buffer<float> x(12, 1.0f), y(12);
+  const float* cx = x.data;
+  softmax(row_major(cx, 3, 4), row_major(y.data, 3, 4));
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(y.data[i], 0.25f) << i;
+  SoftmaxOptions options;
+  options.log = true;
+  options.scale = -3;
+  options.max_sms = 1;
+  softmax(Mdspan<2>{x.data, {3, 4}, {4, 1}}, col_major(y.data, 3, 4), options, nullptr);
+  for (int i = 0; i < 12; ++i) EXPECT_NEAR(y.data[i], -1.3862944f, 1e-6) << i;
+  x.data[0] = x.data[1] = x.data[2] = x.data[3] = -HUGE_VALF;
+  options = {};
+  options.neg_inf_row = NegInfRow::zero;
+  softmax(row_major(cx, 3, 4), row_major(y.data, 3, 4), options);
+  EXPECT_EQ(y.data[3], 0.0f);
+  EXPECT_EQ(y.data[4], 0.25f);
+  EXPECT_EQ(softmax_workspace_size(row_major(cx, 3, 4), row_major(y.data, 3, 4)), 0u);
+  EXPECT_EQ(softmax_explain(row_major(cx, 3, 4), row_major(y.data, 3, 4)).rfind("softmax, ", 0),
+            0u);
+  options.scale = HUGE_VALF;
+  EXPECT_THROW(softmax(row_major(cx, 3, 4), row_major(y.data, 3, 4), options), invalid_argument);
 }
 
 TEST(CppApiTest, FailuresBecomeTheirExceptions) {

@@ -1,0 +1,182 @@
+#include "kernels/softmax/softmax_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/common/launch_plan.h"
+
+namespace libkernels::inline LK_BACKEND::op::softmax {
+namespace {
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a - 1) / b + 1; }
+
+int ceil_log2(std::int64_t n) {
+  int log2 = 0;
+  while ((std::int64_t{1} << log2) < n) ++log2;
+  return log2;
+}
+
+// a rounded towards 0.
+float truncated(double a) {
+  const float f = float(a);
+  return double(f) > a ? std::nextafter(f, 0.0f) : f;
+}
+
+// Chunks of whole blocks, kMostChunks of them at most while a CTA's list of blocks has room.
+void plan_chunks(Plan* plan) {
+  Params& p = plan->params;
+  const std::int64_t blocks = ceil_div(p.cols, kSplitBlock);
+  const std::int64_t per_chunk = std::min(ceil_div(blocks, kMostChunks), kMostBlocks);
+  p.chunk_cols = per_chunk * kSplitBlock;
+  const std::int64_t chunks = ceil_div(p.cols, p.chunk_cols);
+  p.chunks = make_divider(chunks);
+  p.items = p.rows * chunks;
+  p.stage = chunks > 1 ? Stage::partials : Stage::whole;
+  if (chunks > 1) plan->workspace_bytes = std::size_t(p.items) * sizeof(Partial);
+}
+
+// What misalignment costs.
+const char* alignment_text(const Problem& p) {
+  const auto aligned = [&](const void* data, std::int64_t row_stride, DType type, int bytes) {
+    const std::int64_t size = std::int64_t(size_of(type));
+    return reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(bytes) == 0 &&
+           (p.rows == 1 || row_stride * size % bytes == 0);
+  };
+  const bool x = aligned(p.x, p.x_row_stride, p.x_type, vector_bytes(p.x_type, p.y_type));
+  const bool y = aligned(p.y, p.y_row_stride, p.y_type, kVectorBytes);
+  return x   ? y ? "rows of x and y are aligned" : "rows of y are misaligned: shuffled"
+         : y ? "rows of x are misaligned: loaded once, shuffled"
+             : "rows of x and y are misaligned: shuffled for loads and stores";
+}
+
+std::string path_text(const Problem& problem, const Plan& plan) {
+  const Params& p = plan.params;
+  const int items = items_of(problem.y_type);
+  switch (plan.path) {
+    case Path::warp:
+      return fmt::format("{} lane(s) a row, {} vector(s) of {} columns each; {}", 1 << p.lanes_log2,
+                         plan.windows, items, alignment_text(problem));
+    case Path::block:
+      return fmt::format("a CTA a row, {} vectors of {} columns a thread in registers{}; {}",
+                         plan.windows, items,
+                         p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
+                         alignment_text(problem));
+    case Path::split:
+      return fmt::format("each row in {} chunks of {} columns, read twice; {}", p.chunks.divisor,
+                         p.chunk_cols, alignment_text(problem));
+    case Path::strided:
+      break;
+  }
+  return fmt::format(
+      "strided, one element a thread, tiles of {} rows, threads along the {}{}; x is read three "
+      "times: slower than unit columns",
+      kTileRows, p.down ? "rows" : "columns",
+      plan.two_launches()
+          ? fmt::format(", in {} chunks of {} columns", p.chunks.divisor, p.chunk_cols)
+          : "");
+}
+
+}  // namespace
+
+// shrink keeps everything in range for every finite scale and x:
+//   |scale| >= 1   1. Where x - m overflows, scale (x - m) is below -2^128.
+//   2^-60 .. 1     1/2: d does not overflow.
+//   below 2^-60    2^-64, so that lo is still a normal number. What d loses of a tiny x is far below
+//                  an ulp of the result.
+// With scale 0 v is 0, or NaN where x is infinite: s = 0 * x. lo has the sign of hi and is not 0, so
+// that an infinite d gives an infinite t. Where hi would overflow the two share the factor evenly.
+Exponent make_exponent(float scale) {
+  constexpr double kLog2E = 1.4426950408889634;
+  const double a = std::fabs(double(scale));
+  if (a == 0) return {.turn = 0, .shrink = 1, .hi = float(kLog2E), .lo = 0x1p-26f, .linear = 1};
+  const double shrink = a >= 1 ? 1.0 : a >= 0x1p-60 ? 0.5 : 0x1p-64;
+  const double factor = a / shrink * kLog2E;
+  const bool huge = factor > double(std::numeric_limits<float>::max());
+  const float hi = truncated(huge ? factor / 2 : factor);
+  const float lo = std::max(float(factor - double(hi)), std::numeric_limits<float>::denorm_min());
+  return {.turn = scale < 0 ? -1.0f : 1.0f,
+          .shrink = float(shrink),
+          .hi = hi,
+          .lo = lo,
+          .linear = float(a / shrink)};
+}
+
+Path path_of(const Problem& p) {
+  if (p.cols > 1 && (p.x_col_stride != 1 || p.y_col_stride != 1)) return Path::strided;
+  if (p.cols <= 32 * kMostValues) return Path::warp;
+  return p.cols <= block_capacity(p.y_type) ? Path::block : Path::split;
+}
+
+Plan make_plan(const Problem& problem) {
+  const Problem& q = problem;
+  const std::int64_t x_last = (q.rows - 1) * q.x_row_stride + (q.cols - 1) * q.x_col_stride;
+  Plan plan{.path = path_of(q), .windows = 0, .threads = 0, .params = {}, .workspace_bytes = 0};
+  Params& p = plan.params;
+  p = {.x = q.x,
+       .x_end = static_cast<const char*>(q.x) + (x_last + 1) * std::int64_t(size_of(q.x_type)),
+       .y = q.y,
+       .rows = q.rows,
+       .cols = q.cols,
+       .x_row_stride = q.x_row_stride,
+       .x_col_stride = q.x_col_stride,
+       .y_row_stride = q.y_row_stride,
+       .y_col_stride = q.y_col_stride,
+       .exponent = make_exponent(q.scale),
+       .log = q.log,
+       .zero_neg_inf_row = q.zero_neg_inf_row,
+       .in_place = q.x == q.y,
+       .down = false,
+       .stage = Stage::whole,
+       .lanes_log2 = 5,
+       .parked = 0,
+       .items = q.rows,
+       .chunk_cols = q.cols,
+       .chunks = {},
+       .partials = nullptr};
+  const int items = items_of(q.y_type);
+  switch (plan.path) {
+    case Path::warp: {
+      const int values = q.cols <= 32 * items        ? items
+                         : q.cols <= 32 * kFewValues ? kFewValues
+                                                     : kMostValues;
+      p.lanes_log2 = std::min(ceil_log2(ceil_div(q.cols, items)), 5);
+      plan.windows = values / items;
+      plan.threads = kWarpCtaThreads;
+      p.items = ceil_div(q.rows, kWarpCtaThreads >> p.lanes_log2);
+      break;
+    }
+    case Path::block: {
+      const int warps =
+          std::min(1 << ceil_log2(ceil_div(q.cols, 32 * kMostValues)), kMostBlockWarps);
+      const std::int64_t held = std::int64_t(warps) * 32 * kMostValues;
+      p.parked = q.cols > held ? int(ceil_div(q.cols - held, warps * 32 * items)) : 0;
+      plan.windows = kMostValues / items;
+      plan.threads = 32 * warps;
+      break;
+    }
+    case Path::split:
+      plan.windows = kMostValues / items;
+      plan.threads = kSplitThreads;
+      plan_chunks(&plan);
+      break;
+    case Path::strided:
+      plan.threads = kTileThreads;
+      p.down = q.x_row_stride < q.x_col_stride;
+      plan_chunks(&plan);
+      p.items = ceil_div(q.rows, kTileRows) * p.chunks.divisor;
+      break;
+  }
+  return plan;
+}
+
+std::string describe_plan(const Problem& problem, const Plan& plan, std::size_t smem,
+                          const LaunchContext& context) {
+  return fmt::format("path: {}\nlaunch: {}grid {}, block {}, shared memory {}\n",
+                     path_text(problem, plan), plan.two_launches() ? "twice, " : "",
+                     capped_grid(plan.params.items, context, plan.threads), plan.threads, smem);
+}
+
+}  // namespace libkernels::inline LK_BACKEND::op::softmax

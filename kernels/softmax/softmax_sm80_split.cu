@@ -1,0 +1,116 @@
+// Softmax, generation sm80: rows with unit column stride that are too long for one CTA.
+//
+//   s = scale * x,  m = max over c of s[r, c]
+//   y[r, c] = exp(s[r, c] - m) / sum over c of exp(s[r, c] - m)        softmax
+//   y[r, c] = s[r, c] - m - log(the same sum)                          log-softmax
+//
+// Shapes    x, y [rows, cols], unit column strides, any cols, any row strides, any element-aligned
+//           address; y may be x.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
+// Numerics  softmax_math.cuh. The chunks, and the order in which they are combined, follow from
+//           cols alone.
+// Floor     rows * cols * (size of x + size of y) bytes: one read, one write. This reads twice:
+//           between two launches nothing but a scratch of 8 bytes a chunk survives.
+#include "kernels/softmax/softmax_launch.h"
+#include "kernels/softmax/softmax_row.cuh"
+#include "kernels/softmax/softmax_split.cuh"
+
+namespace libkernels::inline LK_BACKEND::op::softmax {
+namespace {
+
+// Unmeasured: no GPU has run these yet. As many values a thread as on chip.
+constexpr Config kSm80SplitConfigs[] = {
+    // x type, y type, path, windows, threads, CTAs an SM
+    {DType::f32, DType::f32, Path::split, 8, 256, 3},
+    {DType::f16, DType::f16, Path::split, 4, 256, 3},
+    {DType::f16, DType::f32, Path::split, 8, 256, 3},
+    {DType::bf16, DType::bf16, Path::split, 4, 256, 3},
+    {DType::bf16, DType::f32, Path::split, 8, 256, 3},
+};
+
+inline constexpr int kSplitWarps = kSplitThreads / kWarpThreads;
+struct SplitSmem {
+  float slots[2][kSplitWarps];
+  Partial blocks[kMostBlocks];
+};
+
+// The part of this warp in the kSplitBlock columns from `first` on.
+template <class Cfg>
+LK_DEVICE Part<Cfg> split_part(const Params& p, const Chunk& chunk, std::int64_t first) {
+  constexpr int kWarpCols = kSplitBlock / kSplitWarps;
+  static_assert(kWarpCols == Vectors<Cfg>::kWindows * kWarpThreads * Vectors<Cfg>::kItems);
+  const std::int64_t mine = first + warp_of_cta() * kWarpCols;
+  return Part<Cfg>(p, chunk.row, mine, columns_within(mine, chunk.end, kWarpCols), kWarpThreads);
+}
+
+// A chunk a CTA: its maximum, and its sum relative to that.
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    softmax_sm80_partials(Params p) {
+  auto& smem = ptx::dynamic_smem<SplitSmem>();
+  for (std::int64_t item = blockIdx.x; item < p.items; item += gridDim.x) {
+    const Chunk chunk(p, item);
+    int blocks = 0;
+    for (std::int64_t c = chunk.begin; c < chunk.end; c += kSplitBlock, ++blocks) {
+      Part<Cfg> part = split_part<Cfg>(p, chunk, c);
+      Held<Cfg> held;
+      held.load_alone(part, p.exponent);
+      const float most = reduce_cta<MaxNaN, kSplitWarps>(held.most(), smem.slots[0]);
+      const float own = held.sum(subtrahend(most, p.exponent, true), p.exponent, false);
+      const float sum = reduce_cta<Sum, kSplitWarps>(own, smem.slots[1]);
+      if (threadIdx.x == 0) smem.blocks[blocks] = {.most = most, .sum = sum};
+    }
+    __syncthreads();
+    const Partial all = combined<kSplitWarps>(blocks, true, p.exponent, smem.slots,
+                                              [&](int i) { return smem.blocks[i]; });
+    if (threadIdx.x == 0) store_partial(p.partials + item, all);
+  }
+}
+
+// A chunk a CTA: the row's maximum and sum from all its chunks, then the results.
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    softmax_sm80_finish(Params p) {
+  auto& smem = ptx::dynamic_smem<SplitSmem>();
+  for (std::int64_t item = blockIdx.x; item < p.items; item += gridDim.x) {
+    const Chunk chunk(p, item);
+    const Partial* partials = p.partials + chunk.row * p.chunks.divisor;  // [chunks]
+    const Partial all =
+        combined<kSplitWarps>(int(p.chunks.divisor), p.zero_neg_inf_row, p.exponent, smem.slots,
+                              [&](int i) { return load_partial(partials + i); });
+    const float less = subtrahend(all.most, p.exponent, p.zero_neg_inf_row);
+    const Norm norm(p, all.sum);
+    for (std::int64_t c = chunk.begin; c < chunk.end; c += kSplitBlock) {
+      Part<Cfg> part = split_part<Cfg>(p, chunk, c);
+      Held<Cfg> held;
+      held.load_alone(part, p.exponent);
+      held.sum(less, p.exponent, p.log);  // for the terms
+      auto out = part.writer(p);
+      held.store(part, out, norm);
+      out.finish(kSplitBlock / kSplitWarps);
+    }
+  }
+}
+
+struct Sm80Split {
+  static constexpr const char* kName = "softmax_sm80_split";
+  static constexpr Arch kArch = Arch::sm80;
+  static constexpr const char* kTakes =
+      "needs unit column strides and rows longer than a CTA can hold";
+  static constexpr auto& kConfigs = kSm80SplitConfigs;
+
+  template <class Cfg>
+  static KernelPointer kernel(Stage stage) {
+    return stage == Stage::finish ? &softmax_sm80_finish<Cfg> : &softmax_sm80_partials<Cfg>;
+  }
+  template <class Cfg>
+  static std::size_t smem(const Plan&) {
+    return sizeof(SplitSmem);
+  }
+};
+
+}  // namespace
+
+const KernelRow<Problem> sm80_split = Row<Sm80Split>::make();
+
+}  // namespace libkernels::inline LK_BACKEND::op::softmax

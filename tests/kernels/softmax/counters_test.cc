@@ -1,0 +1,85 @@
+// Softmax moves what its contract says, counted by the emulator: one read and one write, in whole
+// sectors, where a row fits on chip and is aligned, and how much more elsewhere.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "tests/kernels/softmax/softmax_fixture.h"
+
+namespace libkernels::test {
+namespace {
+
+constexpr std::uint64_t kSector = 32;
+
+class SoftmaxCounters : public SoftmaxTest {
+ protected:
+  void SetUp() override {
+    SoftmaxTest::SetUp();
+    if (!IsSkipped() && !emulated()) GTEST_SKIP() << "counters are the emulator's";
+  }
+  static emulator::Counters count(const Layout& x_layout, const Layout& y_layout) {
+    const SettingsScope restore;
+    StridedMatrix x(device(), x_type(), x_layout, normal_row(x_layout.elements(), 1));
+    StridedMatrix y(device(), y_type(), y_layout);
+    emulator::settings().count = true;
+    emulator::reset_counters();
+    EXPECT_TRUE(call(x.cview(), y.view()));
+    return emulator::counters();
+  }
+  static std::uint64_t x_bytes(std::int64_t n) { return std::uint64_t(n) * size_of(x_type()); }
+  static std::uint64_t y_bytes(std::int64_t n) { return std::uint64_t(n) * size_of(y_type()); }
+};
+
+TEST_P(SoftmaxCounters, RowsOnChipAreTheFloor) {
+  for (const auto& [rows, cols] : {std::pair{64, 32}, std::pair{32, 128}, std::pair{8, 1024},
+                                   std::pair{2, 8192}, std::pair{1, 32768}}) {
+    const emulator::Counters c = count(row_major(rows, cols), row_major(rows, cols));
+    EXPECT_EQ(c.launches, 1u);
+    EXPECT_EQ(c.global_bytes_read, x_bytes(rows * cols)) << cols;
+    EXPECT_EQ(c.global_bytes_written, y_bytes(rows * cols)) << cols;
+    // Every sector once, by vectors of 8 bytes a lane at least.
+    EXPECT_EQ(c.global_read_sectors, x_bytes(rows * cols) / kSector) << cols;
+    EXPECT_EQ(c.global_write_sectors, y_bytes(rows * cols) / kSector) << cols;
+    EXPECT_LE(c.global_read_requests, x_bytes(rows * cols) / (32 * 8)) << cols;
+    EXPECT_LE(c.global_write_requests, y_bytes(rows * cols) / (32 * 8)) << cols;
+    EXPECT_EQ(c.shared_bank_conflicts, 0u) << cols;
+  }
+}
+
+// Misaligned rows: everything is still loaded and stored once, by vectors but for the ends of rows.
+TEST_P(SoftmaxCounters, MisalignedRowsStayWide) {
+  constexpr std::int64_t kRows = 8, kCols = 4095;
+  const emulator::Counters c =
+      count(row_major(kRows, kCols, kCols, 1), row_major(kRows, kCols, kCols, 2));
+  // Beyond the floor: the vector that two warps share, and one at the end of each row.
+  const std::uint64_t warps = kRows * kCols / 1024 + kRows;
+  EXPECT_GE(c.global_bytes_read, x_bytes(kRows * kCols));
+  EXPECT_LE(c.global_bytes_read, x_bytes(kRows * kCols) + warps * 2 * 16);
+  EXPECT_EQ(c.global_bytes_written, y_bytes(kRows * kCols));
+  EXPECT_LE(c.global_read_requests, x_bytes(kRows * kCols) / (32 * 8) + warps * 2 + 8);
+  EXPECT_LE(c.global_write_requests, y_bytes(kRows * kCols) / (32 * 16) + warps * 9);
+}
+
+// Two launches, two reads, one write, and 8 bytes a chunk.
+TEST_P(SoftmaxCounters, SplitRowsAreReadTwice) {
+  constexpr std::int64_t kCols = 8 * 8192;
+  const emulator::Counters c = count(row_major(2, kCols), row_major(2, kCols));
+  EXPECT_EQ(c.launches, 2u);
+  EXPECT_GE(c.global_bytes_read, 2 * x_bytes(2 * kCols));
+  EXPECT_LE(c.global_bytes_read, 2 * x_bytes(2 * kCols) + 16 * 2 * 8 * 8);
+  EXPECT_EQ(c.global_bytes_written, y_bytes(2 * kCols) + 16 * 8);
+}
+
+// Unit row strides: neighbouring lanes take neighbouring rows.
+TEST_P(SoftmaxCounters, ColumnsAreCoalesced) {
+  constexpr std::int64_t kRows = 64, kCols = 100;
+  const emulator::Counters c = count(col_major(kRows, kCols), col_major(kRows, kCols));
+  EXPECT_EQ(c.global_bytes_read, 3 * x_bytes(kRows * kCols));
+  EXPECT_EQ(c.global_read_sectors, 3 * x_bytes(kRows * kCols) / kSector);
+  EXPECT_EQ(c.global_write_sectors, y_bytes(kRows * kCols) / kSector);
+}
+
+INSTANTIATE_TEST_SUITE_P(, SoftmaxCounters, testing::ValuesIn(softmax_params()), softmax_name);
+
+}  // namespace
+}  // namespace libkernels::test

@@ -1,0 +1,289 @@
+// Softmax's host layer through a Backend object: what it accepts, refuses, chooses and explains.
+// What its kernels compute is tested beside the kernels; what all operations share, with GeLU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "include/libkernels/dtype.h"
+#include "src/backend.h"
+#include "tests/support/backends.h"
+#include "tests/support/device_buffer.h"
+#include "tests/support/refusal.h"
+
+namespace libkernels {
+namespace {
+
+using test::DeviceBuffer;
+using test::is_accepted;
+using test::is_cuda_error;
+using test::is_invalid;
+using test::is_unsupported;
+using test::ProfileScope;
+using test::refusal;
+
+const Functions<SoftmaxCall>& emu() { return emu_backend().softmax; }
+
+// A 4 x 8 call on emulated memory.
+struct Call {
+  static constexpr std::size_t kBytes = 4 * 8 * sizeof(float);
+  DeviceBuffer x_memory{emu_backend().device(), kBytes}, y_memory{emu_backend().device(), kBytes};
+  lk_cmatrix x{x_memory.data(), LK_F32, 4, 8, 8, 1};
+  lk_matrix y{y_memory.data(), LK_F32, 4, 8, 8, 1};
+  lk_softmax_options options = LK_OPTIONS_INIT(lk_softmax_options);
+  const char* pin = nullptr;
+
+  Call() { x_memory.copy_in(std::vector<float>(32, 1.0f).data(), kBytes); }
+  SoftmaxCall operator()() const { return {&x, &y, &options, nullptr, pin}; }
+  std::vector<float> result() const {
+    std::vector<float> r(32);
+    y_memory.copy_out(r.data(), kBytes);
+    return r;
+  }
+  bool y_untouched() const {
+    for (float v : result()) {
+      if (!std::isnan(v)) return false;
+    }
+    return true;
+  }
+};
+
+TEST(SoftmaxHostTest, EveryMixOfTypesIsOfferedOrRefusedByName) {
+  const ProfileScope profile("emu80");
+  const std::string offered[] = {"f32 f32", "f16 f16", "f16 f32", "bf16 bf16", "bf16 f32"};
+  for (lk_dtype in = LK_F32; in <= LK_F8_E5M2; ++in) {
+    for (lk_dtype out = LK_F32; out <= LK_F8_E5M2; ++out) {
+      Call c;
+      c.x.dtype = in;
+      c.y.dtype = out;
+      const std::string x = name(DType{in}), y = name(DType{out});
+      const auto r = refusal([&] { emu().run(c()); });
+      if (std::find(std::begin(offered), std::end(offered), x + " " + y) != std::end(offered)) {
+        EXPECT_TRUE(is_accepted(r)) << x << " -> " << y;
+      } else {
+        EXPECT_TRUE(is_unsupported(
+            r, "softmax: x is " + x + " and y is " + y +
+                   "; offered are f32 -> f32, f16 -> f16 or f32, and bf16 -> bf16 or f32"));
+        EXPECT_TRUE(c.y_untouched());
+      }
+    }
+  }
+}
+
+TEST(SoftmaxHostTest, RefusalsNameTheArgumentAndTouchNothing) {
+  struct Case {
+    std::function<void(Call&)> change;
+    const char* text;
+  };
+  const auto scaled = [](float scale) {
+    return [scale](Call& c) {
+      c.options.scale = scale;
+      c.options.has_scale = 1;
+    };
+  };
+  const Case cases[] = {
+      {[](Call& c) { c.y.rows = 3; },
+       "softmax: x is 4 x 8 and y is 3 x 8; both need the same shape"},
+      {[](Call& c) { c.x.rows = -1; }, "softmax: x.rows is -1"},
+      {[](Call& c) { c.x.col_stride = -1; }, "softmax: x.col_stride is -1"},
+      {[](Call& c) { c.y.col_stride = 0; }, "softmax: y.col_stride is 0 with 8 columns"},
+      {[](Call& c) { c.y.dtype = 9; }, "softmax: y.dtype is 9"},
+      {[](Call& c) { c.x.data = static_cast<char*>(c.x.data == nullptr ? nullptr : c.y.data) + 4; },
+       "softmax: the output y (bytes "},
+      {[](Call& c) { c.options.log = 2; },
+       "softmax: options.log is 2; 0 (softmax) or 1 (its logarithm)"},
+      {[](Call& c) { c.options.neg_inf_row = -1; },
+       "softmax: options.neg_inf_row is -1; 0 (LK_NEG_INF_ROW_NAN) or 1 (LK_NEG_INF_ROW_ZERO)"},
+      {[](Call& c) { c.options.has_scale = 3; },
+       "softmax: options.has_scale is 3; 0 (no scale) or 1 (options.scale is one)"},
+      {[](Call& c) { c.options.scale = 2; },
+       "softmax: options.scale is 2, but options.has_scale is 0; a scale needs has_scale = 1"},
+      {scaled(std::nanf("")), "softmax: options.scale is nan; a finite number"},
+      {scaled(std::numeric_limits<float>::infinity()),
+       "softmax: options.scale is inf; a finite number"},
+      {scaled(-std::numeric_limits<float>::infinity()),
+       "softmax: options.scale is -inf; a finite number"},
+      {[](Call& c) { c.options.call.max_sms = -3; }, "softmax: options.call.max_sms is -3"},
+      {[](Call& c) { c.pin = "softmax_sm70"; },
+       "softmax: the caller's pin names 'softmax_sm70', which is none of its kernels: "},
+  };
+  for (const Case& k : cases) {
+    Call c;
+    k.change(c);
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().run(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().workspace(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().explain(c()); }), k.text));
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().resources(c()); }), k.text));
+    EXPECT_TRUE(c.y_untouched()) << k.text;
+  }
+  const Call c;
+  EXPECT_TRUE(is_invalid(refusal([&] {
+                           emu().run({nullptr, &c.y, nullptr});
+                         }),
+                         "softmax: x is null"));
+  EXPECT_TRUE(is_invalid(refusal([&] {
+                           emu().run({&c.x, nullptr, nullptr});
+                         }),
+                         "softmax: y is null"));
+}
+
+TEST(SoftmaxHostTest, NothingIsLaunchedWithoutElements) {
+  const ProfileScope profile("emu80");
+  for (const auto& [rows, cols] : {std::pair{0, 8}, {8, 0}, {0, 0}, {0, 1000000}}) {
+    const lk_cmatrix x{nullptr, LK_F16, rows, cols, cols, 1};
+    const lk_matrix y{nullptr, LK_F32, rows, cols, cols, 1};
+    const SoftmaxCall call{&x, &y, nullptr};
+    EXPECT_TRUE(is_accepted(refusal([&] { emu().run(call); })));
+    EXPECT_EQ(emu().workspace(call), 0u);
+    EXPECT_NE(emu().explain(call).find("no elements: nothing is launched"), std::string::npos);
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().resources(call); }), "without elements"));
+  }
+}
+
+TEST(SoftmaxHostTest, DefaultsAndOptionsReachTheKernel) {
+  for (const char* device : {"emu80", "emu90", "emu100", "rtx4090"}) {
+    const ProfileScope profile(device);
+    Call c;
+    emu().run({&c.x, &c.y, nullptr});
+    for (const float v : c.result()) EXPECT_EQ(v, 0.125f) << device;
+    c.options.log = 1;
+    emu().run(c());
+    for (const float v : c.result()) EXPECT_NEAR(v, -2.0794415f, 1e-6) << device;
+    // One element of a row at 1 + 2, scale -0.5: exp(-1) beside seven ones.
+    const float three = 3;
+    c.x_memory.copy_in(&three, sizeof(three));
+    c.options.log = 0;
+    c.options.scale = -0.5f;
+    c.options.has_scale = 1;
+    emu().run(c());
+    EXPECT_NEAR(c.result()[0], 0.0499302f, 1e-6);
+    EXPECT_NEAR(c.result()[1], 0.135724f, 1e-6);
+    const std::vector<float> masked(8, -std::numeric_limits<float>::infinity());
+    c.x_memory.copy_in(masked.data(), 32);
+    c.options.has_scale = 0;
+    c.options.scale = 0;
+    emu().run(c());
+    EXPECT_TRUE(std::isnan(c.result()[0]));
+    c.options.neg_inf_row = LK_NEG_INF_ROW_ZERO;
+    emu().run(c());
+    EXPECT_EQ(c.result()[0], 0.0f);
+    EXPECT_EQ(c.result()[8], 0.125f);
+  }
+}
+
+TEST(SoftmaxHostTest, EachViewTakesItsKernel) {
+  const ProfileScope profile("a100");
+  Call c;
+  EXPECT_STREQ(emu().resources(c()).kernel, "softmax_sm80");
+  EXPECT_EQ(emu().workspace(c()), 0u);
+  c.x = {c.x.data, LK_F32, 1, 100000, 100000, 1};
+  c.y = {reinterpret_cast<void*>(std::uintptr_t{1} << 40), LK_F32, 1, 100000, 100000, 1};
+  EXPECT_STREQ(emu().resources(c()).kernel, "softmax_sm80_split");
+  EXPECT_EQ(emu().workspace(c()), 13 * 8u);  // chunks of 8192 columns
+  c.x.rows = c.y.rows = 7;
+  EXPECT_EQ(emu().workspace(c()), 7 * 13 * 8u);
+  c.x.row_stride = 1;
+  c.x.col_stride = 7;
+  EXPECT_STREQ(emu().resources(c()).kernel, "softmax_sm80_strided");
+  EXPECT_EQ(emu().workspace(c()), 7 * 13 * 8u);
+  c.pin = "softmax_sm80";
+  EXPECT_TRUE(is_unsupported(
+      refusal([&] { emu().run(c()); }),
+      "softmax_sm80: skipped: needs unit column strides and rows that a CTA can hold"));
+  c.pin = "softmax_sm80_split";
+  EXPECT_TRUE(is_unsupported(refusal([&] { emu().run(c()); }),
+                             "softmax_sm80_split: skipped: needs unit column strides and rows "
+                             "longer than a CTA can hold"));
+  Call unit;
+  unit.pin = "softmax_sm80_strided";
+  EXPECT_TRUE(
+      is_unsupported(refusal([&] { emu().run(unit()); }),
+                     "softmax_sm80_strided: skipped: is for views without unit column stride"));
+  EXPECT_TRUE(unit.y_untouched());
+}
+
+// A wrong workspace is refused; that a right one suffices is tested beside the kernels.
+TEST(SoftmaxHostTest, WorkspacesAreChecked) {
+  const ProfileScope profile("emu80");
+  DeviceBuffer x(emu_backend().device(), 4 * 40000), y(emu_backend().device(), 4 * 40000);
+  const lk_cmatrix xv{x.data(), LK_F32, 1, 40000, 40000, 1};
+  const lk_matrix yv{y.data(), LK_F32, 1, 40000, 40000, 1};
+  lk_softmax_options options = LK_OPTIONS_INIT(lk_softmax_options);
+  const SoftmaxCall call{&xv, &yv, &options};
+  ASSERT_EQ(emu().workspace(call), 40u);
+  DeviceBuffer scratch(emu_backend().device(), 512);
+  options.call.workspace = scratch.data();
+  options.call.workspace_bytes = 39;
+  EXPECT_TRUE(is_invalid(refusal([&] { emu().run(call); }), "softmax: options.call.workspace"));
+  options.call.workspace = static_cast<char*>(scratch.data()) + 8;
+  options.call.workspace_bytes = 400;
+  EXPECT_TRUE(is_invalid(refusal([&] { emu().run(call); }), "softmax: options.call.workspace"));
+  EXPECT_NE(emu().explain({&xv, &yv, nullptr}).find("scratch: 40 bytes, allocated on the stream"),
+            std::string::npos);
+}
+
+// The text says which of two launches failed.
+TEST(SoftmaxHostTest, AFailedLaunchIsNamed) {
+  const ProfileScope profile("emu80");
+  static float host[40000];
+  DeviceBuffer memory(emu_backend().device(), sizeof(host));
+  const lk_cmatrix foreign_x{host, LK_F32, 1, 40000, 40000, 1};
+  const lk_matrix foreign_y{host, LK_F32, 1, 40000, 40000, 1};
+  const lk_cmatrix x{memory.data(), LK_F32, 1, 40000, 40000, 1};
+  const lk_matrix y{memory.data(), LK_F32, 1, 40000, 40000, 1};
+  EXPECT_TRUE(is_cuda_error(refusal([&] {
+                              emu().run({&foreign_x, &y, nullptr});
+                            }),
+                            "softmax: launching softmax_sm80_split (the first of its two launches, "
+                            "which reads the chunks) failed: cudaError"));
+  EXPECT_TRUE(
+      is_cuda_error(refusal([&] {
+                      emu().run({&x, &foreign_y, nullptr});
+                    }),
+                    "softmax: launching softmax_sm80_split (the second of its two launches, "
+                    "which writes y) failed: cudaError"));
+  Call one;
+  one.y.data = host;
+  EXPECT_TRUE(is_cuda_error(refusal([&] { emu().run(one()); }),
+                            "softmax: launching softmax_sm80 failed: cudaError"));
+}
+
+TEST(SoftmaxHostTest, ExplainsProblemDeviceWalkPlanAndScratch) {
+  const ProfileScope profile("h200");
+  Call c;
+  c.options.call.max_sms = 10;
+  c.options.log = 1;
+  c.options.scale = 0.5f;
+  c.options.has_scale = 1;
+  const std::string text = emu().explain(c());
+  for (const char* part :
+       {"log-softmax, scale 0.5, rows of only -inf become NaN\n"
+        "x: f32, 4 x 8, strides 8 and 1\ny: f32, 4 x 8, strides 8 and 1\ndevice: ",
+        "compute capability 9.0, 10 of 132 SMs\nkernels, best first:\n", "  softmax_sm80: chosen\n",
+        "  softmax_sm80_strided: skipped: is for views without unit column strides\nplan:\n"
+        "  path: 2 lane(s) a row, 1 vector(s) of 4 columns each; rows of x and y are aligned\n"
+        "  launch: grid 1, block 128, shared memory 0\n",
+        "\nscratch: none\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\nin: " << text;
+  }
+  EXPECT_TRUE(c.y_untouched());
+  c.x.data = c.y.data;
+  c.options.neg_inf_row = LK_NEG_INF_ROW_ZERO;
+  EXPECT_NE(emu().explain(c()).find("rows of only -inf become -inf, in place\n"),
+            std::string::npos);
+}
+
+TEST(SoftmaxHostTest, PreloadLoadsItsKernels) {
+  const ProfileScope profile("emu80");
+  EXPECT_TRUE(is_accepted(refusal([] { emu_backend().preload(LK_OP_SOFTMAX); })));
+}
+
+}  // namespace
+}  // namespace libkernels
