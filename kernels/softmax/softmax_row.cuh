@@ -129,9 +129,8 @@ struct Held {
 
   // Returns the sum of exp(scale (x - m)) and keeps these, or for the logarithm the differences.
   LK_DEVICE float sum(float less, const Exponent& e, bool log) {
-    // Code for each form saves a select a value. fp32 results wait for memory rather, and the select
-    // keeps their kernels small and off the register limit.
-    if constexpr (V::kY == DType::f32) return terms(less, e, log);
+    // Code for each form saves a select a value. With fp32 results a CTA's path would spill for it.
+    if constexpr (V::kY == DType::f32 && Cfg::value.path == Path::block) return terms(less, e, log);
     return log ? terms(less, e, true) : terms(less, e, false);
   }
 
