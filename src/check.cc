@@ -276,4 +276,14 @@ void check_memory(const Operand& v, Device& device) {
   }
 }
 
+void check_same_shape_call(const Operand& x, const Operand& y, Device& device) {
+  check_same_shape(x, y);
+  check_same_type_or_f32(x, y);
+  check_disjoint(y, x, InPlace::allowed);
+  if (costly_checks()) {
+    check_memory(x, device);
+    check_memory(y, device);
+  }
+}
+
 }  // namespace libkernels::inline LK_BACKEND

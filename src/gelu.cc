@@ -45,13 +45,7 @@ Call checked(const GeluCall& call) {
   const lk_gelu_options options = checked(call.options);
   const Operand x = check_input(kOp, "x", call.x);
   const Operand y = check_output(kOp, "y", call.y);
-  check_same_shape(x, y);
-  check_same_type_or_f32(x, y);
-  check_disjoint(y, x, InPlace::allowed);
-  if (costly_checks()) {
-    check_memory(x, device());
-    check_memory(y, device());
-  }
+  check_same_shape_call(x, y, device());
   return {.problem = {.x = x.data,
                       .y = const_cast<void*>(y.data),
                       .x_type = x.dtype,

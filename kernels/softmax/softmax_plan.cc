@@ -84,10 +84,10 @@ std::string path_text(const Problem& problem, const Plan& plan) {
 // shrink keeps everything in range for every finite scale and x:
 //   |scale| >= 1   1. Where x - m overflows, scale (x - m) is below -2^128.
 //   2^-60 .. 1     1/2: d does not overflow.
-//   below 2^-60    2^-64, so that lo is still a normal number. What d loses of a tiny x is far below
-//                  an ulp of the result.
-// With scale 0 v is 0, or NaN where x is infinite: s = 0 * x. lo has the sign of hi and is not 0, so
-// that an infinite d gives an infinite t. Where hi would overflow the two share the factor evenly.
+//   below 2^-60    2^-64, so that lo is still a normal number. What d loses of a tiny x is far
+//                  below an ulp of the result.
+// With scale 0 v is 0, or NaN where x is infinite: s = 0 * x. lo has the sign of hi and is not 0,
+// so that an infinite d gives an infinite t. Where hi would overflow the two share the factor.
 Exponent make_exponent(float scale) {
   constexpr double kLog2E = 1.4426950408889634;
   const double a = std::fabs(double(scale));

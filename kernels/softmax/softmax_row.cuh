@@ -129,23 +129,9 @@ struct Held {
 
   // Returns the sum of exp(scale (x - m)) and keeps these, or for the logarithm the differences.
   LK_DEVICE float sum(float less, const Exponent& e, bool log) {
-    return log ? terms<true>(less, e) : terms<false>(less, e);
-  }
-  template <bool kLog>
-  LK_DEVICE float terms(float less, const Exponent& e) {
-    float of_window[V::kWindows];
-#pragma unroll
-    for (int w = 0; w < V::kWindows; ++w) {
-      float term[V::kItems];
-#pragma unroll
-      for (int i = 0; i < V::kItems; ++i) {
-        const float d = difference(v[w][i], less, e);
-        term[i] = exponential<V::kY>(d, e);
-        v[w][i] = kLog ? d : term[i];
-      }
-      of_window[w] = reduce_array<Sum>(term);
-    }
-    return reduce_array<Sum>(of_window);
+    // Code for each form saves a select a value. With fp32 results a CTA's path would spill for it.
+    if constexpr (V::kY == DType::f32 && Cfg::value.path == Path::block) return terms(less, e, log);
+    return log ? terms(less, e, true) : terms(less, e, false);
   }
 
   LK_DEVICE void store(const Part<Cfg>& part, RowWriter<V::kY>& out, const Norm& norm) {
@@ -155,6 +141,23 @@ struct Held {
       for (int i = 0; i < V::kItems; ++i) v[w][i] = norm(v[w][i]);
       out.put(part.group_column(w), packed<Cfg>(v[w]));
     }
+  }
+
+ private:
+  LK_DEVICE float terms(float less, const Exponent& e, bool log) {
+    float of_window[V::kWindows];
+#pragma unroll
+    for (int w = 0; w < V::kWindows; ++w) {
+      float term[V::kItems];
+#pragma unroll
+      for (int i = 0; i < V::kItems; ++i) {
+        const float d = difference(v[w][i], less, e);
+        term[i] = exponential<V::kY>(d, e);
+        v[w][i] = log ? d : term[i];
+      }
+      of_window[w] = reduce_array<Sum>(term);
+    }
+    return reduce_array<Sum>(of_window);
   }
 };
 

@@ -17,6 +17,7 @@
 #include "tests/support/backends.h"
 #include "tests/support/device_buffer.h"
 #include "tests/support/refusal.h"
+#include "tests/support/small_call.h"
 
 namespace libkernels {
 namespace {
@@ -31,29 +32,7 @@ using test::refusal;
 
 const Functions<SoftmaxCall>& emu() { return emu_backend().softmax; }
 
-// A 4 x 8 call on emulated memory.
-struct Call {
-  static constexpr std::size_t kBytes = 4 * 8 * sizeof(float);
-  DeviceBuffer x_memory{emu_backend().device(), kBytes}, y_memory{emu_backend().device(), kBytes};
-  lk_cmatrix x{x_memory.data(), LK_F32, 4, 8, 8, 1};
-  lk_matrix y{y_memory.data(), LK_F32, 4, 8, 8, 1};
-  lk_softmax_options options = LK_OPTIONS_INIT(lk_softmax_options);
-  const char* pin = nullptr;
-
-  Call() { x_memory.copy_in(std::vector<float>(32, 1.0f).data(), kBytes); }
-  SoftmaxCall operator()() const { return {&x, &y, &options, nullptr, pin}; }
-  std::vector<float> result() const {
-    std::vector<float> r(32);
-    y_memory.copy_out(r.data(), kBytes);
-    return r;
-  }
-  bool y_untouched() const {
-    for (float v : result()) {
-      if (!std::isnan(v)) return false;
-    }
-    return true;
-  }
-};
+using Call = test::SmallCall<SoftmaxCall, lk_softmax_options>;
 
 TEST(SoftmaxHostTest, EveryMixOfTypesIsOfferedOrRefusedByName) {
   const ProfileScope profile("emu80");
