@@ -104,6 +104,8 @@ TEST(CppApiTest, RowSumTakesEveryKindOfView) {
   EXPECT_EQ(row_sum_workspace_size(row_major(cx, 1, 1 << 20), VectorView(y.data, 1)), 512u);
   EXPECT_THROW(row_sum(row_major(cx, 3, 4), row_major(y.data, 3, 4)), invalid_argument);
   EXPECT_NO_THROW(preload(Op::row_sum));
+}
+
 TEST(CppApiTest, SoftmaxTakesMatricesAndOptions) {
   const Buffer<float> x(12, 1.0f), y(12);
   const float* cx = x.data;
