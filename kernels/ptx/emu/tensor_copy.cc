@@ -78,8 +78,8 @@ std::vector<Row> rows_of(const TensorLayout& m, const BoxStart& box, std::uint32
   return rows;
 }
 
-// What stores may not do and loads may; measured on an H200, 2026-11-30. A negative coordinate is an
-// illegal instruction. And the inner end clips whole pieces of 16 bytes: one that crosses it is
+// What stores may not do and loads may; measured on an H200, 2026-11-30. A negative coordinate is
+// an illegal instruction. And the inner end clips whole pieces of 16 bytes: one that crosses it is
 // written beyond the tensor. (A box beyond the end stores nothing.)
 void check_store(const TensorLayout& m, const BoxStart& box, const char* name, const void* pc) {
   for (int i = 0; i < m.rank; ++i) {
