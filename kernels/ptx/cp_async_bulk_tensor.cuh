@@ -61,7 +61,9 @@ LK_DEVICE void cp_async_bulk_tensor_3d_shared_global_multicast(void* dst, const 
 
 // cp.async.bulk.tensor.{1,2,3}d.global.shared::cta.tile.bulk_group{.L2::cache_hint}
 //     [map, {x, y, z}], [src]{, policy};                                sm_90, PTX 8.0, thread
-// The box begins inside the tensor, and may reach beyond its end.
+// Unlike in loads (measured on an H200, 2026-11-30) no coordinate may be negative: that is an
+// illegal instruction. And x is clipped in pieces of 16 bytes: where the inner extent is not a
+// multiple of 16 bytes, a box that crosses its end writes up to 15 bytes beyond it.
 LK_DEVICE void cp_async_bulk_tensor_1d_global_shared(const TensorMap* map, int x, const void* src);
 LK_DEVICE void cp_async_bulk_tensor_1d_global_shared(const TensorMap* map, int x, const void* src,
                                                      CachePolicy policy);

@@ -60,7 +60,7 @@ class Judge {
         if (place < 0) place = i;
         continue;
       }
-      const bool ordered = judge(old, (old.mask() & now.mask()) != 0, now.write());
+      const bool ordered = judge(i, old, (old.mask() & now.mask()) != 0, now.write());
       const bool covered = (old.mask() & ~now.mask()) == 0 && (now.write() || !old.write());
       if (!ordered || !covered) continue;
       if (place >= 0) {
@@ -73,17 +73,18 @@ class Judge {
     cell->accesses[place] = now;
   }
 
-  bool judge(const Access& old, bool overlaps, bool write) {
+  bool judge(int i, const Access& old, bool overlaps, bool write) {
     const std::uint64_t key = old.bits & ~kMaskBits;
-    if (key != known_) {
-      known_ = key;
-      ordered_ = ordered_before(old, t_);
-      fenced_ = !access_.proxy || !old.write() || old.agent() || old.clock() == Access::kMaxClock ||
-                is_fenced(t_, old, region_ == nullptr);
+    Verdict& v = verdicts_[i];
+    if (key != v.key) {
+      v.key = key;
+      v.ordered = ordered_before(old, t_);
+      v.fenced = !access_.proxy || !old.write() || old.agent() ||
+                 old.clock() == Access::kMaxClock || is_fenced(t_, old, region_ == nullptr);
     }
-    if (!overlaps || (!write && !old.write())) return ordered_;
-    if (!ordered_) report_race(old, write);
-    if (!fenced_) report_proxy(old, write);
+    if (!overlaps || (!write && !old.write())) return v.ordered;
+    if (!v.ordered) report_race(old, write);
+    if (!v.fenced) report_proxy(old, write);
     return true;
   }
 
@@ -116,8 +117,10 @@ class Judge {
   const std::uint64_t oldest_valid_;
   const Region* region_;
   std::size_t offset_ = 0, bytes_ = 0;
-  std::uint64_t known_ = 0;
-  bool ordered_ = true, fenced_ = true;
+  struct Verdict {
+    std::uint64_t key = 0;  // the access without its mask
+    bool ordered = true, fenced = true;
+  } verdicts_[RaceCell::kAccesses];
 };
 
 std::uint64_t oldest(std::uint32_t incarnation) {

@@ -255,7 +255,7 @@ void exit_async(Thread* t) {
   if (t->cta->async) {
     check_stores_waited(t);
     land_stores(t);
-    if (t->cta->live == 1 && machine().launch.request.hooked) {
+    if (t->cta->live == 1) {
       check_copies_observed(t);
       if (machine().launch.race_checks) check_peers_done(t);
     }

@@ -48,13 +48,14 @@ void complete_if_over(Cta* cta, MbarrierState* b) {
 void update(Thread* t, Cta* cta, MbarrierState& b, std::uint32_t bytes, std::uint32_t arrivals,
             const char* name, const void* pc) {
   char text[kDescription];
-  describe(b, text, sizeof(text));
   if (bytes > kMaxCount || b.tx + std::int64_t(bytes) > std::int64_t(kMaxCount)) {
+    describe(b, text, sizeof(text));
     fail(cudaErrorLaunchFailure, pc,
          "%s of %u bytes at %s: expected at most %u outstanding bytes in a phase", name, bytes,
          text, kMaxCount);
   }
   if (arrivals > b.pending) {
+    describe(b, text, sizeof(text));
     fail(cudaErrorLaunchFailure, pc,
          "over-arrival: %s of %u at %s, where %u of %u arrivals are pending; expected no more than "
          "mbarrier.init promised",
@@ -95,8 +96,8 @@ MbarrierState& find_mbarrier(Thread* t, Cta* cta, std::uint32_t offset, Mbarrier
          b ? "has been invalidated" : "nobody has initialised");
   }
   const bool judged = machine().launch.request.hooked && machine().launch.race_checks;
-  describe_init(*t, *b, who, sizeof(who));
   if (judged && !ordered_before(b->init, *t)) {
+    describe_init(*t, *b, who, sizeof(who));
     fail(cudaErrorLaunchFailure, pc,
          "%s of the mbarrier at offset %u, and nothing orders its initialisation by %s before; "
          "expected %s between them",
@@ -106,6 +107,7 @@ MbarrierState& find_mbarrier(Thread* t, Cta* cta, std::uint32_t offset, Mbarrier
                       : use == MbarrierUse::remote ? b->fenced_for_cluster
                                                    : b->fenced_for_copies;
   if (!fenced) {
+    describe_init(*t, *b, who, sizeof(who));
     fail(cudaErrorLaunchFailure, pc,
          "%s on the mbarrier at offset %u, whose initialisation by %s is not published to %s; "
          "expected fence.mbarrier_init by that thread after mbarrier.init",
@@ -116,12 +118,13 @@ MbarrierState& find_mbarrier(Thread* t, Cta* cta, std::uint32_t offset, Mbarrier
 
 bool complete_tx(Cta* cta, MbarrierState* b, std::uint32_t bytes, const AsyncOp& op) {
   char text[kDescription];
-  describe(*b, text, sizeof(text));
   if (!b->live) {
+    describe(*b, text, sizeof(text));
     fail_op(op, "%s has landed on %s, which has been invalidated meanwhile", op.name, text);
     return false;
   }
   if (b->tx - std::int64_t(bytes) < -std::int64_t(kMaxCount)) {
+    describe(*b, text, sizeof(text));
     fail_op(op, "%s of %u bytes has landed on %s: expected expect_tx of the bytes", op.name, bytes,
             text);
     return false;

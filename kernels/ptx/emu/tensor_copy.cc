@@ -47,7 +47,7 @@ TensorLayout read_map(const void* map, const BoxStart& box, const char* name, co
 }
 
 // The rows of the box, one after the other in shared memory. A row narrower than the swizzle's
-// pattern takes as much room as the pattern.
+// pattern takes as much room as the pattern (the programming guide's words; not measured).
 std::vector<Row> rows_of(const TensorLayout& m, const BoxStart& box, std::uint32_t shared) {
   const auto extent = [&](int i) { return std::int64_t(m.last[i]) + 1; };
   const std::uint32_t row_bytes = std::uint32_t(m.box[0]) * m.element_bytes;
@@ -78,18 +78,26 @@ std::vector<Row> rows_of(const TensorLayout& m, const BoxStart& box, std::uint32
   return rows;
 }
 
-// An H200 stopped with an illegal instruction at a store of a box that began before the tensor, at
-// (-14, -2, -1), and lay outside. Which of these it minds has not been measured; that a box may
-// reach beyond the end is certain.
-void check_starts_inside(const TensorLayout& m, const BoxStart& box, const char* name,
-                         const void* pc) {
+// What stores may not do and loads may; measured on an H200, 2026-11-30. A negative coordinate is
+// an illegal instruction. And the inner end clips whole pieces of 16 bytes: one that crosses it is
+// written beyond the tensor. (A box beyond the end stores nothing.)
+void check_store(const TensorLayout& m, const BoxStart& box, const char* name, const void* pc) {
   for (int i = 0; i < m.rank; ++i) {
-    if (box.at[i] >= 0 && std::uint32_t(box.at[i]) <= m.last[i]) continue;
+    if (box.at[i] >= 0) continue;
     fail(cudaErrorLaunchFailure, pc,
-         "%s at coordinate %d of dimension %d, which has %llu elements; expected the box to begin "
-         "inside the tensor (loads may begin anywhere)",
-         name, box.at[i], i, static_cast<unsigned long long>(m.last[i]) + 1);
+         "%s at coordinate %d of dimension %d: expected none to be negative in a store", name,
+         box.at[i], i);
   }
+  const std::uint64_t extent = std::uint64_t(m.last[0]) + 1, begin = std::uint64_t(box.at[0]);
+  const bool crosses = begin < extent && begin + m.box[0] > extent;
+  if (!crosses || extent * m.element_bytes % kGlobalAlignment == 0) return;
+  fail(
+      cudaErrorLaunchFailure, pc,
+      "%s of a box that crosses the end of rows of %llu bytes: stores are clipped in pieces of %u "
+      "bytes, the last of which would be written beyond the tensor; expected rows of a multiple of "
+      "%u bytes, or a box that ends within them",
+      name, static_cast<unsigned long long>(extent * m.element_bytes), kGlobalAlignment,
+      kGlobalAlignment);
 }
 
 std::uint32_t bytes_of(const TensorLayout& m) {
@@ -119,7 +127,7 @@ void tensor_store(const void* map, BoxStart box, const void* src) {
   const void* pc = __builtin_return_address(0);
   Thread* t = current_thread;
   const TensorLayout m = read_map(map, box, kName, pc);
-  check_starts_inside(m, box, kName, pc);
+  check_store(m, box, kName, pc);
   AsyncOp& op = new_op(AsyncOp::Kind::store, t, kName, pc);
   op.target = t->cta;
   op.bytes = bytes_of(m);

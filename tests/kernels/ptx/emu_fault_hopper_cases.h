@@ -20,8 +20,9 @@ inline constexpr int kHopperRows = 32;      // of the tensor that the map descri
 namespace libkernels::inline LK_BACKEND::test_hopper {
 
 struct Params {
-  ptx::TensorMap map;        // of input's first words
-  ptx::TensorMap map_wrong;  // of more rows than input has
+  ptx::TensorMap map;         // of input's first words
+  ptx::TensorMap map_wrong;   // of more rows than input has
+  ptx::TensorMap map_ragged;  // the same with rows of 60 elements
   std::uint32_t* data;
   const std::uint32_t* input;
 };
@@ -32,6 +33,7 @@ struct Case {
   cudaError_t (*correct)(const Params& params);
 };
 std::span<const Case> cases();
+std::span<const Case> address_cases();
 std::span<const Case> cluster_cases();
 std::span<const Case> wgmma_cases();
 bool hooked();

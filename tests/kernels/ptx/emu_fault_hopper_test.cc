@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,8 +26,9 @@ constexpr int kCtas = 2;  // at most
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (const auto& some :
-       {test_hopper::cases(), test_hopper::cluster_cases(), test_hopper::wgmma_cases()}) {
+  for (const std::span<const Case> some :
+       {test_hopper::cases(), test_hopper::address_cases(), test_hopper::cluster_cases(),
+        test_hopper::wgmma_cases()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
@@ -63,7 +65,9 @@ class Memory {
                        .box = {64, kHopperRows},
                        .swizzle = ptx::Swizzle::b128};
     EXPECT_EQ(ptx::encode_tiled(&p.map, t), cudaSuccess);
-    t.extents[1] += 2;
+    t.extents[0] = 60;
+    EXPECT_EQ(ptx::encode_tiled(&p.map_ragged, t), cudaSuccess);
+    t.extents[0] = 64, t.extents[1] = kHopperRows + 2;
     EXPECT_EQ(ptx::encode_tiled(&p.map_wrong, t), cudaSuccess);
     return p;
   }

@@ -1,6 +1,6 @@
 // mbarriers: random sequences of operations by the owning CTA and its peer, the state observed
 // after each, against a model of the manual's words; and a ring that they alone order.
-// Cost: 2 s.
+// Cost: 1.5 s emulated.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,13 +1,11 @@
 // Tensor copies: boxes of random tensors in every swizzle, anywhere in and around the tensor, bit
 // for bit against a scalar reference, on both backends; and the rules of tensor maps.
-// Cost: 2 s.
+// Cost: 1.5 s emulated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -133,12 +131,13 @@ void fill_tile(const TensorDraw& d, const Bytes& tensor, std::uint8_t* tile) {
   for_box(d, [&](const Place& p) { tile[p.tile] = p.inside ? tensor[p.tensor] : 0; });
 }
 
-// Stores must (tensor_copy.cc has why).
-void begin_inside(TensorDraw* d) {
-  for (int i = 0; i < d->rank; ++i) {
-    const int unit = i == 0 ? 16 / element_bytes(*d) : 1;
-    const int last = (int(d->extents[i]) - 1) / unit * unit;
-    d->at[i] = std::clamp(d->at[i], 0, last);
+// A store takes no negative coordinates, and clips rows in pieces of 16 bytes: what crosses their
+// end must find one there.
+void make_storable(TensorDraw* d) {
+  for (int i = 0; i < d->rank; ++i) d->at[i] = std::max(d->at[i], 0);
+  const int unit = 16 / element_bytes(*d), end = d->at[0] + int(d->box[0]);
+  if (end > int(d->extents[0])) {
+    d->extents[0] = std::uint64_t(round_up(int(d->extents[0]), unit));  // the pitch has room
   }
 }
 
@@ -156,7 +155,7 @@ std::string show(const TensorDraw& d) {
 using TensorCopy = SidesTest<TensorSide>;
 
 TEST_P(TensorCopy, Loads) {
-  for (int i = 0; i < draws(250, 1500); ++i) {
+  for (int i = 0; i < draws(250, 300); ++i) {
     const TensorDraw d = draw_tensor(std::uint64_t(i), i % 8 ? 4096 : kTileBytes);
     SCOPED_TRACE(std::to_string(i) + ": " + show(d));
     const Bytes tensor = random_bytes(tensor_bytes(d), std::uint64_t(i));
@@ -171,9 +170,9 @@ TEST_P(TensorCopy, Loads) {
 }
 
 TEST_P(TensorCopy, Stores) {
-  for (int i = 0; i < draws(250, 1500); ++i) {
+  for (int i = 0; i < draws(250, 300); ++i) {
     TensorDraw d = draw_tensor(1000000 + std::uint64_t(i), i % 8 ? 4096 : kTileBytes);
-    begin_inside(&d);
+    make_storable(&d);
     SCOPED_TRACE(std::to_string(i) + ": " + show(d));
     Bytes tensor = random_bytes(tensor_bytes(d), std::uint64_t(i));
     const Bytes tile = random_bytes(kTileBytes, 77 + std::uint64_t(i));
@@ -189,7 +188,7 @@ TEST_P(TensorCopy, Stores) {
 }
 
 TEST_P(TensorCopy, Multicasts) {
-  for (int i = 0; i < draws(100, 800); ++i) {
+  for (int i = 0; i < draws(100, 200); ++i) {
     const TensorDraw d = draw_tensor(2000000 + std::uint64_t(i), kSlotWords * 4);
     Dice dice(3000000 + std::uint64_t(i));
     MulticastDraw cast;
@@ -216,34 +215,6 @@ TEST_P(TensorCopy, Multicasts) {
     }
     ASSERT_TRUE(same_bytes(download(out), expected));
   }
-}
-
-// What stores outside the tensor do on a GPU, for whoever wants to know: LK_PROBE=0..8, each in a
-// process of its own, since an illegal instruction ends the context.
-TEST_P(TensorCopy, DISABLED_StoreOutside) {
-  const int starts[][3] = {{-8, 0, 0}, {0, -1, 0},  {0, 0, -1}, {32, 0, 0},    {0, 20, 0},
-                           {0, 0, 9},  {0, -16, 0}, {0, 0, -2}, {-32, -16, -2}};
-  const char* probe = std::getenv("LK_PROBE");
-  const int which = probe == nullptr ? 0 : std::atoi(probe);
-  ASSERT_LT(which, int(std::size(starts)));
-  TensorDraw d;
-  d.type = 7;  // f32
-  d.rank = 3;
-  d.swizzle = 3;
-  d.extents[0] = 32, d.extents[1] = 20, d.extents[2] = 3;
-  d.strides[0] = 128, d.strides[1] = 20 * 128;
-  d.box[0] = 32, d.box[1] = 16, d.box[2] = 2;
-  std::copy_n(starts[which], 3, d.at);
-  Bytes tensor = random_bytes(tensor_bytes(d), 1);
-  const Bytes tile = random_bytes(kTileBytes, 2);
-  const DeviceBuffer in = upload(device(), tile), out = upload(device(), tensor);
-  const cudaError_t error =
-      kernels().store(out.data(), d, static_cast<const std::uint32_t*>(in.data()), nullptr);
-  ASSERT_EQ(error, cudaSuccess) << show(d) << "\n" << why(error);
-  for_box(d, [&](const Place& p) {
-    if (p.inside) tensor[p.tensor] = tile[p.tile];
-  });
-  EXPECT_TRUE(same_bytes(download(out), tensor)) << show(d);
 }
 
 // A dense tensor that every rule allows.
