@@ -235,7 +235,17 @@ bool progress(Cluster* cluster, const Draw* draw) {
   return false;
 }
 
-void issue(AsyncOp op) {
+AsyncOp& new_op(AsyncOp::Kind kind, Thread* issuer, const char* name, const void* pc) {
+  static AsyncOp op;
+  op = AsyncOp{};
+  op.kind = kind;
+  op.issuer = issuer;
+  op.name = name;
+  op.pc = pc;
+  return op;
+}
+
+void issue(AsyncOp& op) {
   Thread* t = op.issuer;
   const Extent e = extent_of(op);
   check_async_shared(t, op.target, e.first, e.bytes,
@@ -274,7 +284,7 @@ void complete_early(BulkGroups* g) {
 
 }  // namespace
 
-void issue_store(AsyncOp op) {
+void issue_store(AsyncOp& op) {
   Thread* t = op.issuer;
   BulkGroups& g = bulk_groups(t);
   const Access read = agent_access(*t->cta, g.read_agent, g.committed + 1, false);

@@ -137,11 +137,13 @@ void check_async_global(Thread* t, std::uintptr_t address, std::size_t bytes,
 void restamp_shared(Cta* target, std::uint32_t offset, std::uint32_t bytes, Access in_flight,
                     Access landed);
 
+// An empty operation to fill in and issue. Not on the stack: a fault abandons that as it is.
+AsyncOp& new_op(AsyncOp::Kind kind, Thread* issuer, const char* name, const void* pc);
 // Issues a copy that lands on an mbarrier; or a store of the thread's open bulk group.
-void issue(AsyncOp op);
+void issue(AsyncOp& op);
 // The same into the CTAs of the mask (kOwnCta: the thread's), each with its mbarrier at the offset.
-void issue_load(AsyncOp op, std::uint32_t bar, std::uint32_t cta_mask);
-void issue_store(AsyncOp op);
+void issue_load(AsyncOp& op, std::uint32_t bar, std::uint32_t cta_mask);
+void issue_store(AsyncOp& op);
 // Lands copies until that wakes somebody of the cluster: those that somebody waits for, the newest
 // first; or any, as drawn. False: it cannot.
 using Draw = std::function<std::uint64_t(std::uint64_t below)>;

@@ -33,21 +33,17 @@ void bulk_load(void* dst, const void* src, std::uint32_t bytes, const void* bar,
   Thread* t = current_thread;
   check_bytes(kName, bytes, pc);
   check_global(kName, src, pc);
-  AsyncOp op;
-  op.kind = AsyncOp::Kind::load;
-  op.issuer = t;
-  op.pc = pc;
-  op.name = kName;
+  AsyncOp& op = new_op(AsyncOp::Kind::load, t, kName, pc);
   op.bytes = bytes;
   op.rows = {{.shared = shared_offset(t, dst, bytes, kAlignment, kName, pc),
               .bytes = bytes,
               .first = 0,
               .valid = bytes,
               .global = reinterpret_cast<std::uintptr_t>(src)}};
-  issue_load(std::move(op), shared_offset(t, bar, kBarBytes, kBarBytes, kName, pc), cta_mask);
+  issue_load(op, shared_offset(t, bar, kBarBytes, kBarBytes, kName, pc), cta_mask);
 }
 
-void issue_load(AsyncOp op, std::uint32_t bar, std::uint32_t cta_mask) {
+void issue_load(AsyncOp& op, std::uint32_t bar, std::uint32_t cta_mask) {
   Thread* t = op.issuer;
   const std::vector<Cta*>& ctas = t->cta->cluster->ctas;
   const std::uint32_t mask = cta_mask == kOwnCta ? 1u << t->cta->rank : cta_mask;
@@ -59,7 +55,8 @@ void issue_load(AsyncOp op, std::uint32_t bar, std::uint32_t cta_mask) {
   for (std::uint32_t m = mask; m; m &= m - 1) {
     Cta* target = ctas[std::size_t(std::countr_zero(m))];
     check_peer(t, target, op.name, op.pc);
-    AsyncOp one = op;
+    static AsyncOp one;
+    one = op;
     one.target = target;
     one.bar = &find_mbarrier(t, target, bar, MbarrierUse::copy, op.name, op.pc);
     const Access stamp = agent_access(*target, one.bar->agent, one.bar->phase + 1, false);
@@ -68,7 +65,7 @@ void issue_load(AsyncOp op, std::uint32_t bar, std::uint32_t cta_mask) {
       check_async_global(t, r.global, r.valid, {.stamp = stamp, .name = op.name, .pc = op.pc});
     }
     read = true;
-    issue(std::move(one));
+    issue(one);
   }
   if (machine().launch.counting) ++machine().counters.global_read_requests;
 }
@@ -87,13 +84,9 @@ void bulk_cluster_copy(std::uint32_t dst, const void* src, std::uint32_t bytes, 
          "%s to rank %u with an mbarrier of rank %u, from rank %u: expected both at one other CTA",
          kName, to.cta->rank, at.cta->rank, t->cta->rank);
   }
-  AsyncOp op;
-  op.kind = AsyncOp::Kind::cluster_copy;
+  AsyncOp& op = new_op(AsyncOp::Kind::cluster_copy, t, kName, pc);
   op.target = to.cta;
   op.bar = &find_mbarrier(t, at.cta, at.offset, MbarrierUse::copy, kName, pc);
-  op.issuer = t;
-  op.pc = pc;
-  op.name = kName;
   op.bytes = bytes;
   op.rows = {{.shared = to.offset,
               .bytes = bytes,
@@ -102,7 +95,7 @@ void bulk_cluster_copy(std::uint32_t dst, const void* src, std::uint32_t bytes, 
               .global = reinterpret_cast<std::uintptr_t>(src)}};
   const Access stamp = agent_access(*to.cta, op.bar->agent, op.bar->phase + 1, false);
   check_async_shared(t, t->cta, from, bytes, {.stamp = stamp, .name = kName, .pc = pc});
-  issue(std::move(op));
+  issue(op);
 }
 
 void store_async(std::uint32_t p, const void* value, std::uint32_t bytes, std::uint32_t bar) {
@@ -121,18 +114,14 @@ void store_async(std::uint32_t p, const void* value, std::uint32_t bytes, std::u
          at.cta->rank);
   }
   const MbarrierUse use = at.cta == t->cta ? MbarrierUse::own : MbarrierUse::remote;
-  AsyncOp op;
-  op.kind = AsyncOp::Kind::store_async;
+  AsyncOp& op = new_op(AsyncOp::Kind::store_async, t, kName, pc);
   op.target = to.cta;
   op.bar = &find_mbarrier(t, at.cta, at.offset, use, kName, pc);
-  op.issuer = t;
-  op.pc = pc;
-  op.name = kName;
   op.bytes = bytes;
   op.rows = {{.shared = to.offset, .bytes = bytes, .first = 0, .valid = bytes, .global = 0}};
   op.data.assign(static_cast<const unsigned char*>(value),
                  static_cast<const unsigned char*>(value) + bytes);
-  issue(std::move(op));
+  issue(op);
 }
 
 void bulk_store(void* dst, const void* src, std::uint32_t bytes) {
@@ -142,19 +131,15 @@ void bulk_store(void* dst, const void* src, std::uint32_t bytes) {
   Thread* t = current_thread;
   check_bytes(kName, bytes, pc);
   check_global(kName, dst, pc);
-  AsyncOp op;
-  op.kind = AsyncOp::Kind::store;
+  AsyncOp& op = new_op(AsyncOp::Kind::store, t, kName, pc);
   op.target = t->cta;
-  op.issuer = t;
-  op.pc = pc;
-  op.name = kName;
   op.bytes = bytes;
   op.rows = {{.shared = shared_offset(t, src, bytes, kAlignment, kName, pc),
               .bytes = bytes,
               .first = 0,
               .valid = bytes,
               .global = reinterpret_cast<std::uintptr_t>(dst)}};
-  issue_store(std::move(op));
+  issue_store(op);
 }
 
 // A hint; but of memory that exists.

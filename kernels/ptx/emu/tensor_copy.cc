@@ -106,16 +106,12 @@ void tensor_load(void* dst, const void* map, BoxStart box, const void* bar,
   const void* pc = __builtin_return_address(0);
   Thread* t = current_thread;
   const TensorLayout m = read_map(map, box, kName, pc);
-  AsyncOp op;
-  op.kind = AsyncOp::Kind::load;
-  op.issuer = t;
-  op.pc = pc;
-  op.name = kName;
+  AsyncOp& op = new_op(AsyncOp::Kind::load, t, kName, pc);
   op.bytes = bytes_of(m);
   op.swizzle = m.swizzle;
   op.tensor = true;
   op.rows = rows_of(m, box, shared_offset(t, dst, op.bytes, kTileAlignment, kName, pc));
-  issue_load(std::move(op), shared_offset(t, bar, kBarBytes, kBarBytes, kName, pc), cta_mask);
+  issue_load(op, shared_offset(t, bar, kBarBytes, kBarBytes, kName, pc), cta_mask);
 }
 
 void tensor_store(const void* map, BoxStart box, const void* src) {
@@ -124,18 +120,14 @@ void tensor_store(const void* map, BoxStart box, const void* src) {
   Thread* t = current_thread;
   const TensorLayout m = read_map(map, box, kName, pc);
   check_starts_inside(m, box, kName, pc);
-  AsyncOp op;
-  op.kind = AsyncOp::Kind::store;
+  AsyncOp& op = new_op(AsyncOp::Kind::store, t, kName, pc);
   op.target = t->cta;
-  op.issuer = t;
-  op.pc = pc;
-  op.name = kName;
   op.bytes = bytes_of(m);
   op.swizzle = m.swizzle;
   op.tensor = true;
   op.rows = rows_of(m, box, shared_offset(t, src, op.bytes, kTileAlignment, kName, pc));
   std::erase_if(op.rows, [](const Row& r) { return r.valid == 0; });
-  issue_store(std::move(op));
+  issue_store(op);
 }
 
 void tensor_prefetch(const void* map, BoxStart box) {
