@@ -56,7 +56,8 @@ class BytesInFlight {
 
 struct Cta;
 struct Thread;
-// A fault: `thread` touches what a copy of `cta`, whose shared memory it is, has not been waited for.
+// A fault: `thread` touches shared memory of `cta` into which a copy runs that has not been waited
+// for.
 [[noreturn]] void fail_in_flight(const Thread& thread, const Cta& cta, std::size_t offset,
                                  std::size_t bytes, bool write, const void* pc);
 
