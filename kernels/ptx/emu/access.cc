@@ -66,11 +66,10 @@ void check_shared(Thread* t, Cta* cta, std::size_t offset, std::size_t bytes, bo
   if (l.counting) {
     log_access(t, reinterpret_cast<std::uintptr_t>(cta->shared) + offset, bytes, true, write, pc);
   }
-  if (t->cta->in_flight.touch(offset, bytes)) fail_in_flight(*t, offset, bytes, write, pc);
+  if (cta->in_flight.touch(offset, bytes)) fail_in_flight(*t, *cta, offset, bytes, write, pc);
   if (write) {
-    WarpgroupStates& groups = t->cta->warpgroups;
-    if (groups.pinned.any(offset, bytes)) fail_pinned(*t->cta, "write", offset, bytes, pc);
-    groups.swizzles.forget(offset, bytes);
+    if (cta->warpgroups.pinned.any(offset, bytes)) fail_pinned(*cta, "write", offset, bytes, pc);
+    cta->warpgroups.swizzles.forget(offset, bytes);
   }
   // Without hooks most writes go unseen, so that neither of these could be judged.
   if (!l.request.hooked) return;

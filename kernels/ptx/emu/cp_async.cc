@@ -25,11 +25,11 @@ bool BytesInFlight::look(std::size_t offset, std::size_t bytes) const {
   return false;
 }
 
-void fail_in_flight(const Thread& t, std::size_t offset, std::size_t bytes, bool write,
-                    const void* pc) {
+void fail_in_flight(const Thread& t, const Cta& cta, std::size_t offset, std::size_t bytes,
+                    bool write, const void* pc) {
   const AsyncCopy* found = nullptr;
   const Thread* issuer = nullptr;
-  for (const Thread& other : t.cta->threads) {
+  for (const Thread& other : cta.threads) {
     for (const AsyncCopy& copy : other.copies.unfinished) {
       if (offset < copy.offset + copy.bytes && copy.offset < offset + bytes) {
         found = &copy, issuer = &other;

@@ -54,9 +54,11 @@ class BytesInFlight {
   std::size_t count_ = 0;  // of copies
 };
 
+struct Cta;
 struct Thread;
-// A fault: `thread` touches what a copy of its CTA has not been waited for.
-[[noreturn]] void fail_in_flight(const Thread& thread, std::size_t offset, std::size_t bytes,
-                                 bool write, const void* pc);
+// A fault: `thread` touches shared memory of `cta` into which a copy runs that has not been waited
+// for.
+[[noreturn]] void fail_in_flight(const Thread& thread, const Cta& cta, std::size_t offset,
+                                 std::size_t bytes, bool write, const void* pc);
 
 }  // namespace libkernels::emulator

@@ -257,12 +257,10 @@ void check_warpgroup(const Thread& t, const char* name, const void* pc) {
          "index is divisible by 4",
          name, threads - first);
   }
-  const Thread* group = first_of_group(t);
-  for (std::uint32_t i = 0; i < kThreadsOfGroup; ++i) {
-    if (group[i].state != State::exited) continue;
+  for (std::uint32_t w = first / kLanes; w < first / kLanes + kWarpsOfGroup; ++w) {
+    if (!t.cta->warps[w].exited) continue;
     fail(cudaErrorLaunchFailure, pc,
-         "%s: thread %u of this warpgroup (warp %u) has exited; expected all four warps", name,
-         group[i].index, group[i].warp->index);
+         "%s: threads of warp %u of this warpgroup have exited; expected all four warps", name, w);
   }
 }
 

@@ -69,6 +69,14 @@ struct Problem {
   std::vector<std::uint32_t> c;  // [64, n]
 };
 
+// Those of mma.sync, and zeros that meet the largest numbers: such products weigh nothing.
+inline std::vector<std::string> draws() {
+  std::vector<std::string> all = mma::draws();
+  all.push_back("zeros");
+  return all;
+}
+
+// Of A the seed is odd, of B even.
 inline Operand draw_operand(const std::string& kind, const Type& t, int rows, int steps,
                             std::uint64_t seed) {
   Operand o{t, rows, steps * kStepBytes / t.bytes, {}};
@@ -77,13 +85,26 @@ inline Operand draw_operand(const std::string& kind, const Type& t, int rows, in
     const std::uint32_t noise = random_word(seed + 7, i) & ((1u << t.dropped) - 1u);
     o.bits.push_back(mma::draw_element(kind, t.format, seed, i) << t.dropped | noise);
   }
-  if (kind ==
-      "cancelling") {  // in each product the second half takes back the first, but for a bit
+  if (kind == "zeros") {
+    const std::uint32_t largest = t.has_inf ? t.format.infinity() - 1u : 0x7eu;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t k = i % std::size_t(o.k) % 4;
+      const std::uint32_t zero = random_word(seed + 9, i) & 1u ? t.format.sign() : 0u;
+      if (k == seed % 2) o.bits[i] = zero << t.dropped;
+      if (k == (seed + 1) % 2) o.bits[i] = largest << t.dropped;
+      // So small that the published exponent of zeros would hide them.
+      if (k > 1 && t.format.exponent_bits == 8) {
+        o.bits[i] -= 20u << (t.format.mantissa_bits + t.dropped);
+      }
+    }
+  }
+  // In each product the second half takes back the first, but for a bit.
+  if (kind == "cancelling") {
     const std::size_t k = std::size_t(kStepBytes / t.bytes);
     for (std::size_t i = 0; i < count; ++i) {
       if (i % k < k / 2) continue;
       const std::size_t row = i / std::size_t(o.k);
-      const bool is_a = rows == kM && seed % 2 == 1;
+      const bool is_a = seed % 2 == 1;
       const std::uint32_t flip = is_a ? t.format.sign() : row % 2 && i % 3 == 0 ? 1u : 0u;
       o.bits[i] = o.bits[i - k / 2] ^ flip << t.dropped;
     }
@@ -97,7 +118,7 @@ inline Problem draw_problem(const std::string& kind, const WgmmaCase& c, std::ui
             {}};
   for (std::size_t i = 0; i < std::size_t(kM * c.n); ++i) {
     p.c.push_back(mma::draw_element(kind, kF32, 4 * seed + 3, i));
-    if (kind == "cancelling" && i % 3 == 0) p.c.back() = 0;
+    if (kind == "zeros" || (kind == "cancelling" && i % 3 == 0)) p.c.back() = 0;
   }
   return p;
 }

@@ -128,7 +128,7 @@ void check(std::span<const WgmmaCase> cases, Device& device, int stride) {
   std::map<std::string, std::pair<std::size_t, std::size_t>> by_type;
   for (const WgmmaCase& c : cases) {
     const Model published = wgmma::published_model(wgmma::type_of(c.a));
-    for (const std::string& draw : mma::draws()) {
+    for (const std::string& draw : wgmma::draws()) {
       const bool scale_d = draw != "near_exponents";
       const auto problems = problems_of(c, draw);
       const auto got = run(c, device, problems, scale_d);
@@ -188,7 +188,7 @@ TEST(Wgmma, DrawsReachSpecialValuesAndCancellation) {
   const WgmmaCase c{"bf16", "bf16", "bf16", 8, 1, nullptr};
   const Model m = wgmma::published_model(wgmma::type_of("bf16"));
   std::map<std::string, std::size_t> nans, zeros;
-  for (const std::string& draw : mma::draws()) {
+  for (const std::string& draw : wgmma::draws()) {
     for (const Problem& p : problems_of(c, draw)) {
       const auto a = wgmma::elements(p.a), b = wgmma::elements(p.b);
       for (int at = 0; at < 64 * 8; ++at) {
