@@ -1,10 +1,9 @@
 // Copies from global to shared memory that do not wait. Included by ptx.cuh only.
 //
-// Pointers are aligned to the copy's bytes. Only src_size bytes are read, 0 to the copy's bytes; the
-// rest of the destination becomes zero, so a tail needs no branch. Copies are unordered among
-// themselves. A copy is seen by the thread that issued it after its wait, and by others after a
-// barrier behind that wait; until then nobody touches the destination or writes the source. Groups
-// are per thread.
+// Pointers are aligned to the copy's bytes. Only src_size bytes are read, 0 to the copy's bytes;
+// the rest of the destination becomes zero, so a tail needs no branch. Copies are unordered among
+// themselves. The thread that issued a copy sees it after its wait, others after a barrier behind
+// that wait; until then nobody touches the destination or writes the source. Groups are per thread.
 #pragma once
 
 namespace libkernels::inline LK_BACKEND::ptx {

@@ -22,7 +22,7 @@ LK_DEVICE std::uint32_t cvt_rn_f16x2_f32(float hi, float lo);
 LK_DEVICE std::uint32_t cvt_rn_bf16x2_f32(float hi, float lo);
 
 // cvt.rna.tf32.f32 d, x;         to nearest, ties away from zero        sm_80, PTX 7.0, thread
-// The bits of an fp32 whose low 13 bits mean nothing.
+// The bits of an fp32, the low 13 of them 0. A NaN with its payload in these becomes inf.
 LK_DEVICE std::uint32_t cvt_rna_tf32_f32(float x);
 
 }  // namespace libkernels::inline LK_BACKEND::ptx

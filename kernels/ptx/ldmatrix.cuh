@@ -1,9 +1,9 @@
 // 8 x 8 matrices of 16-bit elements between shared memory and the registers of a warp, as mma.sync
 // wants them. Included by ptx.cuh only.
 //
-// Matrix j is eight rows of 16 bytes; lane 8 j + r points at its row r, 16-byte aligned. The pointers
-// of lanes beyond 8 kCount are not looked at. In lane l register j is elements 2 (l % 4) and the next
-// of row l / 4 of matrix j; of its transpose with kTrans.
+// Matrix j is eight rows of 16 bytes; lane 8 j + r points at its row r, 16-byte aligned. The
+// pointers of lanes beyond 8 kCount are not looked at. Register j of lane l is elements 2 (l % 4)
+// and the next of row l / 4 of matrix j; of its transpose with kTrans.
 #pragma once
 
 namespace libkernels::inline LK_BACKEND::ptx {

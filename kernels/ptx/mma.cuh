@@ -1,10 +1,12 @@
 // Products of small matrices by a warp: D = A B + C. Included by ptx.cuh only.
 //
-// A is M x K, row major, B is K x N, column major; C and D are fp32. With g = lane / 4, q = lane % 4:
-//   16-bit  A register i: row g + 8 (i % 2), columns 2q + 8 (i / 2) (low half) and the next
-//           B register i: column g, rows 2q + 8 i (low half) and the next
-//   tf32    A register i: row g + 8 (i % 2), column q + 4 (i / 2); B register i: column g, row q + 4 i
-//   C, D    register i: row g + 8 (i / 2), column 2q + i % 2
+// A is M x K, row major, B is K x N, column major; C and D are fp32. With g = lane / 4 and
+// q = lane % 4, register i of a lane holds
+//   16-bit  A: row g + 8 (i % 2), columns 2q + 8 (i / 2) (low half) and the next
+//           B: column g, rows 2q + 8 i (low half) and the next
+//   tf32    A: row g + 8 (i % 2), column q + 4 (i / 2)
+//           B: column g, row q + 4 i
+//   C, D    row g + 8 (i / 2), column 2q + i % 2
 // The order and precision of the sum inside are the hardware's (emu/mma_model.h).
 #pragma once
 

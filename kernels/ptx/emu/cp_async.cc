@@ -93,7 +93,7 @@ bool arrives_early(const Thread& t, const AsyncCopy& copy) {
 void finish(Thread* t, const AsyncCopy& copy) {
   const Launch& l = machine().launch;
   Cta* cta = t->cta;
-  if (std::memcmp(copy.data, copy.source, copy.src_size) != 0) {
+  if (copy.src_size && std::memcmp(copy.data, copy.source, copy.src_size) != 0) {
     fail(cudaErrorLaunchFailure, copy.pc,
          "the source of a cp.async of %u bytes at %p has been written before the copy was waited "
          "for; expected it unchanged until then",
@@ -125,7 +125,7 @@ void cp_async(void* dst, const void* src, std::uint32_t bytes, std::uint32_t src
                  .group = t->copies.groups,
                  .arrived = false,
                  .data = {}};
-  std::memcpy(copy.data, src, src_size);
+  if (src_size) std::memcpy(copy.data, src, src_size);  // else any address will do
   copy.arrived = arrives_early(*t, copy);
   if (copy.arrived) {
     std::memcpy(dst, copy.data, bytes);

@@ -23,29 +23,36 @@ constexpr std::uint32_t kTransBit = 1u << 8;
 
 Rows& rows_of(Thread& t) { return *static_cast<Rows*>(t.payload); }
 
-// A 16-bit element of a lane's register, in the row that some lane points at.
-unsigned char* place(Thread* lanes, std::uint32_t matrix, std::uint32_t lane, std::uint32_t half,
-                     bool trans) {
-  std::uint32_t row = lane / 4, column = 2 * (lane % 4) + half;
-  if (trans) std::swap(row, column);
-  return rows_of(lanes[kRows * matrix + row]).row + 2 * column;
+void transpose(std::uint16_t (&m)[kRows][kRows]) {
+  for (std::uint32_t r = 0; r < kRows; ++r) {
+    for (std::uint32_t c = 0; c < r; ++c) std::swap(m[r][c], m[c][r]);
+  }
+}
+
+// The rows that lanes point at, and the registers: lane l has two elements of row l / 4.
+void move_matrix(Collective op, Thread* lanes, std::uint32_t matrix, bool trans) {
+  std::uint16_t m[kRows][kRows];
+  const auto row = [&](std::uint32_t r) { return rows_of(lanes[kRows * matrix + r]).row; };
+  const auto share = [&](std::uint32_t lane) { return &m[lane / 4][2 * (lane % 4)]; };
+  if (op == Collective::ldmatrix) {
+    for (std::uint32_t r = 0; r < kRows; ++r) std::memcpy(m[r], row(r), kRowBytes);
+    if (trans) transpose(m);
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      std::memcpy(&rows_of(lanes[lane]).v[matrix], share(lane), sizeof(std::uint32_t));
+    }
+  } else {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      std::memcpy(share(lane), &rows_of(lanes[lane]).v[matrix], sizeof(std::uint32_t));
+    }
+    if (trans) transpose(m);
+    for (std::uint32_t r = 0; r < kRows; ++r) std::memcpy(row(r), m[r], kRowBytes);
+  }
 }
 
 void move_matrices(Collective op, Thread* lanes) {
-  const bool trans = lanes->argument & kTransBit;
   const std::uint32_t count = lanes->argument & ~kTransBit;
   for (std::uint32_t matrix = 0; matrix < count; ++matrix) {
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      auto* halves = reinterpret_cast<unsigned char*>(&rows_of(lanes[lane]).v[matrix]);
-      for (std::uint32_t half = 0; half < 2; ++half) {
-        unsigned char* element = place(lanes, matrix, lane, half, trans);
-        if (op == Collective::ldmatrix) {
-          std::memcpy(halves + 2 * half, element, 2);
-        } else {
-          std::memcpy(element, halves + 2 * half, 2);
-        }
-      }
-    }
+    move_matrix(op, lanes, matrix, (lanes->argument & kTransBit) != 0);
   }
 }
 
@@ -126,7 +133,7 @@ void multiply(Thread* lanes) {
     for (int i = 0; i < kM; ++i) {
       a.decode(type, m.a[i] + first, numerics.block);
       for (int j = 0; j < kN; ++j) {
-        d[i][j] = mma_block(numerics, type, a, b[j], numerics.block, d[i][j]);
+        d[i][j] = mma_block(numerics, a, b[j], numerics.block, d[i][j]);
       }
     }
   }

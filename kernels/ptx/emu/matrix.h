@@ -17,8 +17,8 @@ LK_EMU_CONVERGENT float4 mma_sync(MmaInput type, int k, uint4 a, uint2 b, float4
 
 struct Thread;
 
-// A collective whose operands are wider than Thread::value: `payload` is the lane's, and stays where
-// it is until all lanes have met. `argument` says which form, the same for all lanes.
+// A collective whose operands are wider than Thread::value: `payload` is the lane's, and stays
+// where it is until all lanes have met. `argument` says which form, the same for all lanes.
 LK_EMU_CONVERGENT void collective_matrix(Collective op, std::uint32_t argument, void* payload,
                                          const void* pc);
 // All 32 lanes have met.

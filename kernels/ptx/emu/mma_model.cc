@@ -10,8 +10,8 @@ constexpr std::uint32_t kNaN = 0x7fffffff;
 constexpr std::uint32_t kInf = 0x7f800000;
 constexpr int kF32Fraction = 23, kF32Bias = 127, kF32MinExponent = -126;
 
-// Exponents that no finite number has, and the one that zeros are given.
-constexpr int kInfExponent = 1 << 10, kNaNExponent = 1 << 11, kZeroExponent = -126;
+// Exponents that no other number has. A zero's is below any sum of two others'.
+constexpr int kInfExponent = 1 << 10, kNaNExponent = 1 << 11, kZeroExponent = -(1 << 12);
 
 struct Format {
   int exponent_bits, fraction_bits, dropped_bits;
@@ -89,6 +89,7 @@ std::uint32_t truncate(std::int64_t sum, int unit, int kept) {
   if (exponent > kF32Bias) return sign | kInf;
   const int shift = exponent - kF32Fraction - unit;
   const auto significand = std::uint32_t(shift >= 0 ? magnitude >> shift : magnitude << -shift);
+  if (significand == 0) return 0;
   const std::uint32_t bits = significand >> kF32Fraction
                                  ? std::uint32_t(exponent + kF32Bias) << kF32Fraction |
                                        (significand & ((1u << kF32Fraction) - 1))
@@ -102,6 +103,28 @@ std::uint32_t truncate(std::int64_t sum, int unit, int kept) {
   return negative ? -v : v;
 }
 
+// Products, with `widen` more bits behind the point, aligned to the largest exponent, which grows
+// to cover them. None exceeds 2^27.
+template <int kCount>
+std::int64_t sum_products(const MmaVector& a, const MmaVector& b, int widen, int* largest) {
+  std::int32_t exponents[kCount];
+  int top = *largest;
+  for (int i = 0; i < kCount; ++i) {
+    exponents[i] = a.exponent[i] + b.exponent[i];
+    top = std::max(top, exponents[i]);
+  }
+  std::int64_t sum = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const std::int32_t product = a.significand[i] * b.significand[i];
+    const std::int32_t sign = product >> 31;
+    const std::uint32_t magnitude = std::uint32_t((product ^ sign) - sign) << widen;
+    const auto aligned = std::int32_t(magnitude >> std::min(top - exponents[i], 31));
+    sum += (aligned ^ sign) - sign;
+  }
+  *largest = top;
+  return sum;
+}
+
 template <MmaInput kType>
 void decode_all(const std::uint32_t* bits, int n, MmaVector* v) {
   int largest = 0;
@@ -112,6 +135,7 @@ void decode_all(const std::uint32_t* bits, int n, MmaVector* v) {
     largest = std::max(largest, x.exponent);
   }
   v->finite = largest < kInfExponent;
+  v->fraction_bits = format_of(kType).fraction_bits;
 }
 
 }  // namespace
@@ -143,20 +167,29 @@ void MmaVector::decode(MmaInput type, const std::uint32_t* bits, int n) {
   }
 }
 
-std::uint32_t mma_block(const MmaNumerics& numerics, MmaInput type, const MmaVector& a,
-                        const MmaVector& b, int n, std::uint32_t c_bits) {
+std::uint32_t mma_block(const MmaNumerics& numerics, const MmaVector& a, const MmaVector& b, int n,
+                        std::uint32_t c_bits) {
   const Number c = decode(kF32, c_bits);
   if (!a.finite || !b.finite || c.exponent >= kInfExponent) return sum_special(a, b, n, c);
-  int largest = c.exponent;
-  for (int i = 0; i < n; ++i) largest = std::max(largest, a.exponent[i] + b.exponent[i]);
   const int fraction = numerics.fraction_bits;
-  // Significands of products get `fraction` bits behind the point, at most 2^(fraction + 2).
-  const int widen = fraction - 2 * format_of(type).fraction_bits;
+  const int widen = fraction - a.fraction_bits - b.fraction_bits;
+  int largest = std::max(c.exponent, kF32MinExponent);
   std::int64_t sum = 0;
-  for (int i = 0; i < n; ++i) {
-    const std::int32_t product = a.significand[i] * b.significand[i];
-    const auto magnitude = std::uint32_t(product < 0 ? -product : product) << widen;
-    sum += shifted(magnitude, largest - a.exponent[i] - b.exponent[i], product < 0);
+  switch (n) {  // the lengths that instructions have, for the sake of speed
+    case 4:
+      sum = sum_products<4>(a, b, widen, &largest);
+      break;
+    case 8:
+      sum = sum_products<8>(a, b, widen, &largest);
+      break;
+    case 16:
+      sum = sum_products<16>(a, b, widen, &largest);
+      break;
+    case 32:
+      sum = sum_products<32>(a, b, widen, &largest);
+      break;
+    default:
+      __builtin_unreachable();
   }
   const auto magnitude = std::uint32_t(c.significand < 0 ? -c.significand : c.significand);
   const int narrow = kF32Fraction - fraction;

@@ -1,16 +1,17 @@
 // The sums of tensor cores, bit for bit, as published models describe them.
 //
 // Source: Xie et al., "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores"
-// (arXiv 2511.10909, and github.com/microsoft/MMA-Sim), validated there against hardware with random
-// inputs. It agrees with Fasi et al., "Numerical behavior of NVIDIA tensor cores" (2021), and with
-// Khattak and Mikaitis, "Accurate models of NVIDIA tensor cores" (arXiv 2512.07004), in the main
-// points:
-//   - Products are exact. A product's exponent is the sum of its factors', not normalised; subnormal
-//     factors count with the smallest normal exponent, zeros with -126.
+// (arXiv 2511.10909; github.com/microsoft/MMA-Sim), validated there against hardware with
+// random inputs; Fasi et al., "Numerical behavior of NVIDIA tensor cores" (2021), found the same
+// alignment and truncation before.
+//   - Products are exact. A product's exponent is the sum of its factors', not normalised;
+//     subnormal factors count with the smallest normal exponent. A product with a zero factor has
+//     none, whatever the other factor: so an H200 does it (2026-11-30, every type; the published
+//     model gives zeros -126). An accumulator of zero counts with -126.
 //   - The products of a block of K and the accumulator are aligned to the largest exponent among
 //     them, each truncated towards zero to some bits behind the point, and added exactly.
 //   - The sum is normalised and truncated towards zero to fp32, subnormals included; beyond the
-//     largest fp32 it is inf. A sum of zero is +0.
+//     largest fp32 it is inf. A sum of zero, or one that truncation makes zero, is +0.
 //   - Blocks follow one another in the order of k, each starting from the last one's fp32.
 //   - A NaN, inf * 0 or inf - inf gives 0x7fffffff.
 #pragma once
@@ -35,14 +36,15 @@ inline constexpr int kMaxMmaBlock = 32;
 struct MmaVector {
   std::int32_t significand[kMaxMmaBlock];  // with the sign
   std::int32_t exponent[kMaxMmaBlock];
+  int fraction_bits = 0;  // of each significand, at most
   bool finite = true;
 
   // From n elements, each in the low bits of its word.
   void decode(MmaInput type, const std::uint32_t* bits, int n);
 };
 
-// One block: fp32 bits of sum a[i] b[i] + c over n elements.
-std::uint32_t mma_block(const MmaNumerics& numerics, MmaInput type, const MmaVector& a,
-                        const MmaVector& b, int n, std::uint32_t c);
+// One block: fp32 bits of sum a[i] b[i] + c over n elements; n is 4, 8, 16 or 32.
+std::uint32_t mma_block(const MmaNumerics& numerics, const MmaVector& a, const MmaVector& b, int n,
+                        std::uint32_t c);
 
 }  // namespace libkernels::emulator
