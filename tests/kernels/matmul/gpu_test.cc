@@ -27,7 +27,8 @@ cudaDataType_t cuda_type(DType t) {
 
 class Cublas {
  public:
-  // By default cuBLAS may add the parts of a split K in the 16-bit type of C: more than one rounding.
+  // By default cuBLAS may add the parts of a split K in the 16-bit type of C, which rounds more
+  // than once.
   Cublas() {
     status_ = cublasCreate(&handle_);
     if (works()) {
