@@ -76,6 +76,21 @@ TEST_P(MatmulSpecial, E8NaNStaysInItsRowAndColumn) {
   }
 }
 
+// ... and leaves the others' bits as they are: tf32x3 splits otherwise where it meets such a value.
+TEST_P(MatmulSpecial, E8NaNChangesNoOtherRowsBits) {
+  MatmulCase t(20, 24, 40);
+  t.a_bits = normal_bits(std::size_t(t.m * t.k), types().a, 1);
+  t.b_bits = normal_bits(std::size_t(t.k * t.n), types().b, 2);
+  const auto before = run(t);
+  if (!before) return;
+  t.a_bits[std::size_t(7 * t.k + 11)] = encode(kNaN, types().a);
+  const auto after = run(t);
+  for (std::int64_t i = 0; i < t.m * t.n; ++i) {
+    if (i / t.n == 7) continue;
+    EXPECT_EQ((*after)[std::size_t(i)], (*before)[std::size_t(i)]) << i;
+  }
+}
+
 // Infinities meet finite values of every kind: tf32x3's split must not make NaN of them.
 TEST_P(MatmulSpecial, InfinitiesGiveWhatThePlainProductGives) {
   if (!has_infinity(types().a)) GTEST_SKIP() << "e4m3 has no infinity";
