@@ -36,6 +36,8 @@ struct Case {
   Floor floor{};                    // each input read once, each output written once
   double flops = 0;                 // 2 M N K of a product; 0: the bytes alone count
   Ceiling ceiling = Ceiling::copy;
+  // Long enough, and hot enough, for the power limit: burst and sustained times are measured, too.
+  bool power_limited = false;
   // Of the ways that the problem will have, the library's ("fused") first.
   std::vector<std::string> roles = {"fused", "naive", "unfused"};
 

@@ -26,3 +26,4 @@
 #include "kernels/ptx/ld_st.cuh"
 #include "kernels/ptx/math.cuh"
 #include "kernels/ptx/shfl.cuh"
+#include "kernels/ptx/timer.cuh"
