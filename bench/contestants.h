@@ -34,7 +34,7 @@ struct StreamKernel {
 
 struct MathCall {
   std::uint32_t* sink;  // one word; never or hardly ever written
-  int iterations;  // of the inner loop
+  int iterations;       // of the inner loop
   const DeviceProperties* properties;
   cudaStream_t stream;
 };

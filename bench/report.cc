@@ -137,11 +137,7 @@ std::string versus_table(const Report& report) {
   const GeometricMean mean = geometric_mean(ratios);
   rows.push_back({"geometric mean", "", "", "", "", cell(mean.value, 3),
                   interval_cell(mean.interval), fmt::format("{} rows", ratios.size()), ""});
-  return align(rows) + "
-                           B /
-                           A : time of B over time of A,
-         pair by pair;
-  above 1, A is faster.";
+  return align(rows) + "\nB/A: time of B over time of A, pair by pair; above 1, A is faster.\n";
 }
 
 std::string ceilings_table(const Report& report) {

@@ -21,6 +21,7 @@ struct Counted {
   std::string device;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
+  double mma_flops = 0;  // on tensor cores, padding included
   std::optional<double> read_sectors_per_request;
   std::optional<double> write_sectors_per_request;
   std::uint64_t bank_conflicts = 0;
