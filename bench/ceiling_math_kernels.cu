@@ -1,8 +1,8 @@
 // Arithmetic out of registers: how many FLOPs a second the units deliver when nothing has to be
 // fetched. No product is expected to be faster than the best of its kind.
 //
-// Traffic: none. Operands differ between lanes and are no round numbers: zeros would need less power
-// and clock higher. Each warp has enough independent accumulators to cover the latency.
+// Traffic: none. Operands differ between lanes and are no round numbers: zeros would need less
+// power and clock higher. Each warp has enough independent accumulators to cover the latency.
 #include "bench/device_tables.h"
 #include "kernels/common/storage.cuh"
 #include "kernels/ptx/launch.cuh"

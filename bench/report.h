@@ -1,8 +1,8 @@
 // What lkbench says: records, the tables made of them, and the file they are written to.
 //
 // The file (--out=FILE) is JSON of schema version 2, which bench/schema.json describes field by
-// field; the tests hold every file against it. A figure that does not exist is absent or null, never
-// 0 and never NaN. Times are microseconds per call.
+// field; the tests hold every file against it. A figure that does not exist is absent or null,
+// never 0 and never NaN. Times are microseconds per call.
 #pragma once
 
 #include <cstdint>
@@ -129,7 +129,8 @@ std::string cell(std::optional<double> value, int decimals);
 // Three significant digits, for values that range widely: "0.52", "12.3", "1.2e+05".
 std::string cell_short(std::optional<double> value);
 
-// "[3/48] gelu/...  1 min 20 s left"; of a row that begins, after `done` of `rows` in so many seconds.
+// "[3/48] gelu/...  1 min 20 s left": of a row that begins, after `done` of `rows` in so many
+// seconds.
 std::string progress_line(std::size_t done, std::size_t rows, double seconds,
                           const std::string& row);
 
