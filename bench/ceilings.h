@@ -1,6 +1,6 @@
 // What the machine can do at most, measured in the same run: the rates of the best plain copy, read
 // and write of as many bytes as a row moves, and of the best loop of multiply-adds out of
-//registers. 
+//registers.
 // At the first row of a size all candidates of its kind compete (the hand-written kernels of
 // ceiling_kernels.cu and the runtime's own copy or fill); which one won is kept for the run. The
 // winner is then timed again beside each row, interleaved with it, so that a row's fraction of the
@@ -84,6 +84,11 @@ std::int64_t size_class(std::int64_t bytes);
 
 // Floor time over measured time; 0 where either is unknown.
 double fraction_of_ceiling(double amount, double seconds, double ceiling_per_s);
+
+// The rate of best_math out of what was measured: of the type itself where there is one, else bf16's
+// times the data sheets' ratio. arch 80: of mma.sync alone.
+Ceilings::Rate best_rate(const std::vector<CeilingRecord>& records, const std::string& types,
+                         int arch);
 
 // What part of the bf16 rate a product of the types can have on tensor cores (tf32 0.5, fp8 2,
 // tf32x3 a third of tf32's), by the data sheets; 0: no tensor cores, it is fp32 FMA.
