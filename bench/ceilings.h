@@ -85,8 +85,8 @@ std::int64_t size_class(std::int64_t bytes);
 // Floor time over measured time; 0 where either is unknown.
 double fraction_of_ceiling(double amount, double seconds, double ceiling_per_s);
 
-// The rate of best_math out of what was measured: of the type itself where there is one, else bf16's
-// times the data sheets' ratio. arch 80: of mma.sync alone.
+// The rate of best_math out of what was measured: of the type itself where there is one, else that
+// of bf16 times the data sheets' ratio. arch 80: of mma.sync alone.
 Ceilings::Rate best_rate(const std::vector<CeilingRecord>& records, const std::string& types,
                          int arch);
 
