@@ -124,7 +124,7 @@ class TimedRow {
     set_ceilings();
     set_speedups(&records_);
     if (flags_.mode == Mode::graph) time_isolated();
-    if (case_.power_limited && flags_.sustained > 0) time_sustained();
+    if (is_power_limited(case_) && flags_.sustained > 0) time_sustained();
   }
 
   Record& record(std::size_t timed) { return records_[record_of_timed_[timed]]; }
