@@ -50,8 +50,9 @@ std::string shape_text(const std::vector<std::int64_t>& shape);  // "2^16", "409
 std::string benchmark_name(const Case& c);
 // The product of the first two extents.
 std::int64_t elements(const Case& c);
-// Whether the power limit may slow the case: products of 4096^3 and more. Of those whose extents are
-// multiples of 4096, so that a sweep does not take minutes, burst and sustained times are measured.
+// Whether the power limit may slow the case: products of 4096^3 and more. Of those whose extents
+// are multiples of 4096, so that a sweep does not take minutes, burst and sustained times are
+// measured.
 bool is_power_limited(const Case& c);
 
 enum class BufferUse {
