@@ -44,11 +44,10 @@ void check_emulated_devices(Flags* flags) {
   if (flags->devices.empty()) flags->devices = {"h200"};
   for (const std::string& name : flags->devices) {
     if (emulator::find_profile(name) != nullptr) continue;
-    std::string known;
-    for (const DeviceProperties& p : emulator::profiles()) {
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", p.name);
-    }
-    throw FlagError(fmt::format("--device={}: no such emulated device; there are {}", name, known));
+    std::vector<std::string> known;
+    for (const DeviceProperties& p : emulator::profiles()) known.emplace_back(p.name);
+    throw FlagError(fmt::format("--device={}: no such emulated device{}; there are {}", name,
+                                did_you_mean(name, known), fmt::join(known, ", ")));
   }
 }
 

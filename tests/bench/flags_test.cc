@@ -109,6 +109,22 @@ TEST(Flags, ValuesNameTheNearest) {
   }
 }
 
+TEST(Flags, FormsAndLayoutsThatNoRowHas) {
+  const auto error_of_rows = [](const std::vector<std::string>& arguments) -> std::string {
+    try {
+      chosen_problems(parse_flags(arguments), true);
+    } catch (const FlagError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(error_of_rows({"--suite=gelu", "--form=erf", "--layout=x+1"}), "accepted");
+  EXPECT_NE(error_of_rows({"--suite=gelu", "--form=tahn"}).find("did you mean tanh?"),
+            std::string::npos);
+  EXPECT_NE(error_of_rows({"--suite=gelu", "--layout=x+2"}).find("did you mean x+1?"),
+            std::string::npos);
+}
+
 TEST(Flags, TimingAndComparison) {
   const Flags flags =
       parse_flags({"--ab", "ours,cublaslt", "--suite", "gelu", "--precision=0.25%",
