@@ -10,9 +10,11 @@
 namespace libkernels::bench {
 namespace {
 
-constexpr const char* kOwnFlags[] = {"--help",    "--suite",   "--dtype", "--form",
-                                     "--n",       "--seconds", "--out",   "--mode",
-                                     "--emulate", "--device",  "--list",  "--large"};
+constexpr const char* kOwnFlags[] = {
+    "--help",      "--suite",   "--dtype",    "--form",      "--layout", "--n",
+    "--shape",     "--arch",    "--mode",     "--out",       "--list",   "--explain",
+    "--large",     "--warm",    "--seconds",  "--precision", "--ab",     "--max-samples",
+    "--sustained", "--emulate", "--ceilings", "--device"};
 constexpr const char* kBenchmarkFlags[] = {"--benchmark_list_tests",
                                            "--benchmark_filter",
                                            "--benchmark_min_time",
@@ -39,30 +41,38 @@ constexpr Choice kBenchmarkChoices[] = {{"--benchmark_format", {"console", "json
 // Further away than this, a suggestion would be a guess.
 constexpr int kMaxDistance = 4;
 
-std::vector<std::string_view> split(std::string_view list) {
+std::vector<std::string_view> split(std::string_view list, char separator = ',') {
   std::vector<std::string_view> parts;
   while (true) {
-    const std::size_t comma = list.find(',');
+    const std::size_t comma = list.find(separator);
     parts.push_back(list.substr(0, comma));
     if (comma == std::string_view::npos) return parts;
     list.remove_prefix(comma + 1);
   }
 }
 
-TypePair parse_types(std::string_view text) {
-  if (text == "f32") return {DType::f32, DType::f32};
-  if (text == "f16") return {DType::f16, DType::f16};
-  if (text == "bf16") return {DType::bf16, DType::bf16};
-  if (text == "bf16->f32" || text == "bf16:f32") return {DType::bf16, DType::f32};
-  if (text == "f16->f32" || text == "f16:f32") return {DType::f16, DType::f32};
-  throw FlagError(
-      fmt::format("--dtype={}: not a type; choose out of bf16, f16, f32, bf16:f32, f16:f32", text));
-}
-
-GeluForm parse_form(std::string_view text) {
-  if (text == "tanh") return GeluForm::tanh;
-  if (text == "erf") return GeluForm::erf;
-  throw FlagError(fmt::format("--form={}: not a form of GeLU; choose out of tanh, erf", text));
+// "bf16:f32" and "e4m3" as Case::types writes them: "bf16->f32", "f8_e4m3".
+std::string parse_types(std::string_view text) {
+  constexpr std::pair<const char*, const char*> kTypes[] = {
+      {"bf16", "bf16"},    {"f16", "f16"},         {"f32", "f32"},
+      {"tf32", "tf32"},    {"tf32x3", "tf32x3"},   {"e4m3", "f8_e4m3"},
+      {"e5m2", "f8_e5m2"}, {"f8_e4m3", "f8_e4m3"}, {"f8_e5m2", "f8_e5m2"}};
+  std::vector<std::string> known;
+  const auto one = [&](std::string_view part) -> std::string {
+    for (const auto& [written, meant] : kTypes) {
+      if (part == written) return meant;
+    }
+    for (const auto& [written, meant] : kTypes) known.push_back(written);
+    throw FlagError(
+        fmt::format("--dtype={}: not a type{}; choose out of {}, or bf16:f32 for bf16 in "
+                    "and f32 out",
+                    text, did_you_mean(part, known), fmt::join(known, ", ")));
+  };
+  std::size_t mark = text.find("->"), length = 2;
+  if (mark == std::string_view::npos) mark = text.find(':'), length = 1;
+  if (mark == std::string_view::npos) return one(text);
+  const std::string x = one(text.substr(0, mark)), y = one(text.substr(mark + length));
+  return x == y ? x : fmt::format("{}->{}", x, y);
 }
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
@@ -79,14 +89,37 @@ std::int64_t parse_digits(std::string_view text, std::string_view whole) {
   return std::int64_t(v);
 }
 
-double parse_seconds(std::string_view text) {
+double parse_number(std::string_view flag, std::string_view text, double least, double most,
+                    const char* what) {
   double v = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc() || end != text.data() + text.size() || !(v > 0 && v <= 600)) {
-    throw FlagError(
-        fmt::format("--seconds={}: not a number of seconds above 0 and up to 600", text));
+  if (error != std::errc() || end != text.data() + text.size() || !(v >= least && v <= most)) {
+    throw FlagError(fmt::format("{}={}: not {} from {:g} to {:g}", flag, text, what, least, most));
   }
   return v;
+}
+
+// "ours,cublaslt"
+std::vector<std::string> parse_versus(std::string_view text) {
+  std::vector<std::string> two;
+  for (const auto part : split(text)) two.emplace_back(part == "ours" ? "fused" : part);
+  if (two.size() != 2 || two[0].empty() || two[1].empty() || two[0] == two[1]) {
+    throw FlagError(
+        fmt::format("--ab={}: two different contestants, as in --ab=ours,cublaslt", text));
+  }
+  return two;
+}
+
+int parse_arch(std::string_view text) {
+  if (text.starts_with("sm")) text.remove_prefix(2);
+  for (const int arch : {80, 90, 100}) {
+    if (text == std::to_string(arch)) return arch;
+  }
+  throw FlagError(fmt::format("--arch={}: choose out of 80, 90, 100", text));
+}
+
+bool is_own(std::string_view name) {
+  return std::count(std::begin(kOwnFlags), std::end(kOwnFlags), name) > 0;
 }
 
 [[noreturn]] void refuse_unknown(std::string_view flag) {
@@ -128,40 +161,92 @@ void set_switch(bool* target, std::string_view name, bool has_value) {
   *target = true;
 }
 
-void apply(std::string_view name, std::string_view value, bool has_value, Flags* flags) {
-  if (name == "--help") return set_switch(&flags->help, name, has_value);
-  if (name == "--list") return set_switch(&flags->list, name, has_value);
-  if (name == "--emulate") return set_switch(&flags->emulate, name, has_value);
-  if (name == "--large") {
-    flags->quick = false;
-    flags->timing.emplace_back(name);
-    return set_switch(&flags->large, name, has_value);
+// Those without a value. False if `name` is none of them.
+bool apply_switch(std::string_view name, bool has_value, Flags* flags) {
+  const std::pair<const char*, bool*> switches[] = {{"--help", &flags->help},
+                                                    {"--list", &flags->list},
+                                                    {"--explain", &flags->explain},
+                                                    {"--emulate", &flags->emulate},
+                                                    {"--warm", &flags->warm},
+                                                    {"--ceilings", &flags->ceilings},
+                                                    {"--large", &flags->selection.large}};
+  for (const auto& [flag, target] : switches) {
+    if (name != flag) continue;
+    set_switch(target, name, has_value);
+    if (name == "--large") flags->quick = false;
+    if (name == "--large" || name == "--warm" || name == "--ceilings") {
+      flags->timing.emplace_back(name);
+    }
+    return true;
   }
-  if (!std::count(std::begin(kOwnFlags), std::end(kOwnFlags), name)) refuse_unknown(name);
-  if (!has_value || value.empty())
-    throw FlagError(fmt::format("{} needs a value: {}=...", name, name));
-  if (name == "--seconds" || name == "--mode") flags->timing.emplace_back(name);
+  return false;
+}
+
+// Which rows. False if `name` is not of that kind.
+bool apply_filter(std::string_view name, std::string_view value, Flags* flags) {
+  Selection& selection = flags->selection;
+  for (const auto part : split(value)) {
+    if (name == "--suite") {
+      flags->suites.emplace_back(part);
+    } else if (name == "--dtype") {
+      selection.types.push_back(parse_types(part));
+    } else if (name == "--form") {
+      selection.forms.emplace_back(part);
+    } else if (name == "--layout") {
+      selection.layouts.emplace_back(part);
+    } else if (name == "--n") {
+      selection.shapes.push_back({parse_size(part)});
+    } else if (name == "--shape") {
+      selection.shapes.push_back(parse_shape(part));
+    } else {
+      return false;
+    }
+  }
+  flags->quick = false;
+  return true;
+}
+
+// How measured rows are timed. False if `name` is not of that kind.
+bool apply_timing(std::string_view name, std::string_view value, Flags* flags) {
+  constexpr const char* kSeconds = "a number of seconds";
   if (name == "--seconds") {
-    flags->seconds = parse_seconds(value);
-  } else if (name == "--out") {
-    flags->out = value;
+    flags->seconds = parse_number(name, value, 1e-3, 600, kSeconds);
+  } else if (name == "--sustained") {
+    flags->sustained = parse_number(name, value, 0, 600, kSeconds);
+  } else if (name == "--precision") {
+    if (value.ends_with('%')) value.remove_suffix(1);
+    flags->precision = parse_number(name, value, 0.01, 50, "a percentage") / 100;
+  } else if (name == "--max-samples") {
+    flags->max_samples = int(parse_number(name, value, 7, 100000, "a number of samples"));
+  } else if (name == "--ab") {
+    flags->versus = parse_versus(value);
   } else if (name == "--mode") {
     if (value != "graph" && value != "isolated") {
-      throw FlagError(fmt::format("--mode={}: choose out of graph, isolated", value));
+      throw FlagError(fmt::format("--mode={}: not a mode{}; choose out of graph, isolated", value,
+                                  did_you_mean(value, {"graph", "isolated"})));
     }
     flags->mode = value == "graph" ? Mode::graph : Mode::isolated;
+  } else {
+    return false;
+  }
+  flags->timing.emplace_back(name);
+  return true;
+}
+
+void apply(std::string_view name, std::string_view value, bool has_value, Flags* flags) {
+  if (apply_switch(name, has_value, flags)) return;
+  if (!is_own(name)) refuse_unknown(name);
+  if (!has_value || value.empty())
+    throw FlagError(fmt::format("{} needs a value: {}=...", name, name));
+  if (apply_timing(name, value, flags)) return;
+  if (name == "--out") {
+    flags->out = value;
   } else if (name == "--device") {
     for (const auto part : split(value)) flags->devices.emplace_back(part);
-  } else if (name == "--suite") {
-    if (value != "gelu") throw FlagError(fmt::format("--suite={}: the only suite is gelu", value));
-    flags->quick = false;
+  } else if (name == "--arch") {
+    flags->arch = parse_arch(value);
   } else {
-    flags->quick = false;
-    for (const auto part : split(value)) {
-      if (name == "--dtype") flags->types.push_back(parse_types(part));
-      if (name == "--form") flags->forms.push_back(parse_form(part));
-      if (name == "--n") flags->sizes.push_back(parse_size(part));
-    }
+    apply_filter(name, value, flags);
   }
 }
 
@@ -182,20 +267,29 @@ int edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string nearest_flag(std::string_view flag) {
+std::string nearest_of(std::string_view wrong, const std::vector<std::string>& known) {
   std::string best;
   int best_distance = kMaxDistance + 1;
-  const auto consider = [&](const char* candidate) {
-    const int distance = edit_distance(flag, candidate);
-    // Half the name rewritten is another name.
-    if (distance >= best_distance || 2 * distance > int(std::string_view(candidate).size()) - 2)
-      return;
+  for (const std::string& candidate : known) {
+    const int distance = edit_distance(wrong, candidate);
+    // Half of it rewritten is another word. (The dashes of a flag are not part of its name.)
+    const int letters = int(candidate.size()) - (candidate.starts_with("--") ? 2 : 0);
+    if (distance >= best_distance || 2 * distance > letters) continue;
     best = candidate;
     best_distance = distance;
-  };
-  for (const char* candidate : kOwnFlags) consider(candidate);
-  for (const char* candidate : kBenchmarkFlags) consider(candidate);
+  }
   return best;
+}
+
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_of(wrong, known);
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
+std::string nearest_flag(std::string_view flag) {
+  std::vector<std::string> known(std::begin(kOwnFlags), std::end(kOwnFlags));
+  known.insert(known.end(), std::begin(kBenchmarkFlags), std::end(kBenchmarkFlags));
+  return nearest_of(flag, known);
 }
 
 std::int64_t parse_size(std::string_view text) {
@@ -221,37 +315,39 @@ std::int64_t parse_size(std::string_view text) {
   return n;
 }
 
-std::string format_size(std::int64_t n) {
-  for (int e = 10; e <= 40; ++e) {
-    const std::int64_t power = std::int64_t{1} << e;
-    if (n == power) return fmt::format("2^{}", e);
-    if (n == power - 1) return fmt::format("2^{}-1", e);
-    if (n == power + 1) return fmt::format("2^{}+1", e);
+std::vector<std::int64_t> parse_shape(std::string_view text) {
+  std::vector<std::int64_t> shape;
+  for (const std::string_view part : split(text, 'x')) shape.push_back(parse_size(part));
+  if (shape.size() > 3) {
+    throw FlagError(fmt::format("--shape={}: N, MxN or MxNxK", text));
   }
-  return fmt::format("{}", n);
+  return shape;
 }
 
-std::string format_types(const TypePair& types) {
-  if (types.x == types.y) return name(types.x);
-  return fmt::format("{}->{}", name(types.x), name(types.y));
-}
-
-const char* name(GeluForm form) { return form == GeluForm::tanh ? "tanh" : "erf"; }
 const char* name(Mode mode) { return mode == Mode::graph ? "graph" : "isolated"; }
 
 Flags parse_flags(const std::vector<std::string>& arguments) {
   Flags flags;
-  for (const std::string& argument : arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
     const std::size_t equals = argument.find('=');
-    const bool has_value = equals != std::string::npos;
+    bool has_value = equals != std::string::npos;
     const std::string_view name = std::string_view(argument).substr(0, equals);
-    const std::string_view value =
+    std::string_view value =
         has_value ? std::string_view(argument).substr(equals + 1) : std::string_view();
     if (name == "-h") {
       flags.help = true;
     } else if (name.starts_with("--benchmark_")) {
       add_benchmark_flag(name, value, argument, &flags);
+    } else if (!has_value && apply_switch(name, false, &flags)) {
+      continue;
     } else {
+      // "--ab ours,cublaslt": the next argument, unless it is a flag itself.
+      const bool next_is_value = i + 1 < arguments.size() && !arguments[i + 1].starts_with("-");
+      if (!has_value && next_is_value && is_own(name)) {
+        has_value = true;
+        value = arguments[++i];
+      }
       apply(name, value, has_value, &flags);
     }
   }
@@ -265,18 +361,34 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
 --emulate: the kernels run on the CPU emulator, and the table holds counted and modelled figures
 (bytes, launches, sectors, occupancy, waves, roofline times), never measured ones.
 
-  --suite=gelu       every row of the suite (about a minute on an H200)
-  --dtype=LIST       bf16, f16, f32, bf16:f32 (bf16 in, fp32 out), f16:f32
-  --form=LIST        tanh, erf
-  --n=LIST           elements: 65536, 2^16, 2^24-1; any size, also ones the suite lacks
-  --large            adds 2^30 elements (measured rows only, as --seconds and --mode)
-  --seconds=S        timing budget of a row (default 0.3)
-  --mode=graph       time per launch of a CUDA graph of many launches (default)
+  --suite=LIST       every row of the suites: gelu
+  --dtype=LIST       bf16, f16, f32, tf32, tf32x3, e4m3, e5m2, bf16:f32 (bf16 in, fp32 out), ...
+  --form=LIST        of gelu: tanh, erf
+  --shape=LIST       N, MxN or MxNxK: 2^16, 2^24-1, 4096x50257; also shapes the suites lack
+  --n=LIST           the same for one extent
+  --layout=LIST      as --list names them: x+1, NT, ...
+  --arch=80          ours from that generation's kernels: 80, 90 or 100
+  --large            adds rows of gigabytes (measured rows only, as all that concerns time)
+  --ab=ours,PEER     interleaves these two alone, A B A B, and prints the ratio of their times with
+                     its interval; a contestant is a role (ours, naive, unfused, cublaslt, ...) or
+                     a kernel's name, also one of ours that would not be chosen
+  --seconds=S        the most that timing a row may take (default 0.3); 0.05 for a quick look
+  --precision=P      percent; a row ends earlier, once half the interval of every median is below
+                     that part of it (default 0.5)
+  --max-samples=N    the most samples of a row (default 400)
+  --sustained=S      for products so large that power limits them: also S seconds (default 1) of
+                     each contestant alone and without a pause; 0: no
+  --mode=graph       time per launch of a CUDA graph of many launches (default); single calls are in
+                     a column of their own
   --mode=isolated    one pair of events a launch
-  --out=FILE         the records as JSON; bench/report.h documents the schema
+  --warm             one set of buffers, so that what fits the L2 stays there; without it buffers
+                     rotate beyond twice the L2, and everything is cold
+  --ceilings         also copy, read and write at three sizes, and the arithmetic
+  --explain          what the library says of each row (which kernel, and why); nothing is run
+  --out=FILE         the records as JSON; bench/schema.json is the schema
   --emulate          counted mode, even if there is a GPU
   --device=LIST      emulated devices: a100, h100, h200 (default), b200, emu80, emu90, emu100, ...
-  --list             the rows that would run
+  --list             the rows that would run, with the bytes that each must move
   --benchmark_*      Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_format=json,
                      --benchmark_out=FILE, ...; with --benchmark_format its own output goes to
                      stdout and our table to stderr

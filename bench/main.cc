@@ -6,9 +6,12 @@
 #include <cstdio>
 #include <exception>
 
+#include "bench/bench_row.h"
 #include "bench/context.h"
-#include "bench/gelu_bench.h"
+#include "bench/counted.h"
 #include "bench/process.h"
+#include "bench/runner.h"
+#include "bench/suites.h"
 #include "kernels/ptx/emu/emulator.h"
 
 namespace libkernels::bench {
@@ -41,11 +44,10 @@ void check_emulated_devices(Flags* flags) {
   if (flags->devices.empty()) flags->devices = {"h200"};
   for (const std::string& name : flags->devices) {
     if (emulator::find_profile(name) != nullptr) continue;
-    std::string known;
-    for (const DeviceProperties& p : emulator::profiles()) {
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", p.name);
-    }
-    throw FlagError(fmt::format("--device={}: no such emulated device; there are {}", name, known));
+    std::vector<std::string> known;
+    for (const DeviceProperties& p : emulator::profiles()) known.emplace_back(p.name);
+    throw FlagError(fmt::format("--device={}: no such emulated device{}; there are {}", name,
+                                did_you_mean(name, known), fmt::join(known, ", ")));
   }
 }
 
@@ -53,6 +55,22 @@ constexpr const char* kNoRow = "the filters leave no row";
 
 void list_rows(const std::vector<BenchRow>& rows) {
   for (const BenchRow& row : rows) fmt::print("{}  {}\n", row.name, row.floor_bytes);
+}
+
+// What the library says of each problem; its reasons, where it refuses.
+void explain_rows(const Backend& backend, const Contestants& contestants, const Flags& flags,
+                  const Problems& problems) {
+  const Site site{.backend = backend, .contestants = contestants, .arch = flags.arch};
+  for (const std::unique_ptr<Problem>& problem : problems) {
+    std::string text;
+    try {
+      Workplace place(site, problem->buffers(), 1, false);
+      text = problem->explain(place);
+    } catch (const std::exception& reason) {
+      text = fmt::format("{}\n", reason.what());
+    }
+    fmt::print("{}\n{}\n", benchmark_name(problem->about()), text);
+  }
 }
 
 // Hands Google Benchmark its flags and runs what is registered.
@@ -86,8 +104,10 @@ int report_and_judge(const Flags& flags, const Report& report) {
   }
   // With Google Benchmark's output on stdout, stdout must stay parsable.
   std::FILE* stream = flags.benchmark_console ? stderr : stdout;
-  fmt::print(stream, "{}\n{}{}", headline(report.context), measured_table(report),
-             counted_table(report));
+  const std::string versus = versus_table(report);
+  fmt::print(stream, "{}\n{}{}{}", headline(report.context),
+             versus.empty() ? measured_table(report) : versus, counted_table(report),
+             ceilings_table(report));
   flush_output();
   if (unwritten) std::rethrow_exception(unwritten);
   int failed = 0;
@@ -97,7 +117,7 @@ int report_and_judge(const Flags& flags, const Report& report) {
   return failed > 0 ? kFailure : 0;
 }
 
-int run(Flags flags, char* program) {
+int run(Flags flags, const std::string& command, char* program) {
   const std::string no_gpu = why_no_gpu();
   const bool counted = flags.emulate || !flags.devices.empty() || !no_gpu.empty();
   if (counted) check_emulated_devices(&flags);
@@ -109,27 +129,38 @@ int run(Flags flags, char* program) {
   }
   Report report;
   std::unique_ptr<GpuMonitor> monitor;
-  std::unique_ptr<GeluSuite> suite;
+  std::unique_ptr<Runner> runner;
   if (counted) {
-    report.context = counted_context(flags);
-    suite = make_counted_gelu(emu_backend(), emu_contestants(), flags);
+    report.context = counted_context(flags, command);
+    runner = make_counted_runner(emu_backend(), emu_contestants(), flags);
   } else {
 #if defined(LK_HAVE_CUDA)
     const DeviceProperties* device = nullptr;
     if (cuda_backend().device().properties(&device) != cudaSuccess) {
       throw std::runtime_error("the GPU's properties cannot be read");
     }
-    monitor = std::make_unique<GpuMonitor>(device->name);
-    report.context = measured_context(flags, *device, *monitor);
-    suite = make_timed_gelu(cuda_backend(), cuda_contestants(), flags, *monitor);
+    char bus_id[32] = {};
+    if (cudaDeviceGetPCIBusId(bus_id, sizeof(bus_id), 0) != cudaSuccess) bus_id[0] = 0;
+    monitor = std::make_unique<GpuMonitor>(device->name, bus_id);
+    report.context = measured_context(flags, command, *device, *monitor);
+    runner = make_timed_runner(cuda_backend(), cuda_contestants(), flags, *monitor);
 #endif
   }
-  // An operation appends its rows.
-  const std::vector<GeluRow> chosen = gelu_rows(flags, counted);
-  if (chosen.empty()) throw FlagError(kNoRow);
-  std::vector<BenchRow> rows = gelu_bench_rows(*suite, chosen, counted);
+  const Problems problems = chosen_problems(flags, counted);
+  if (problems.empty()) throw FlagError(kNoRow);
+  const std::vector<BenchRow> rows = bench_rows(*runner, problems, counted);
   if (flags.list) {
     list_rows(rows);
+    return 0;
+  }
+  if (flags.explain) {
+#if defined(LK_HAVE_CUDA)
+    if (!counted) explain_rows(cuda_backend(), cuda_contestants(), flags, problems);
+#endif
+    if (counted) {
+      const CountingScope device(flags.devices.front());
+      explain_rows(emu_backend(), emu_contestants(), flags, problems);
+    }
     return 0;
   }
   if (const std::string reason = flags.out.empty() ? "" : why_not_writable(flags.out);
@@ -139,6 +170,8 @@ int run(Flags flags, char* program) {
   register_rows(rows, counted, &report);
   drive(flags, program, report.context);
   benchmark::Shutdown();
+  if (flags.ceilings && !flags.benchmark_list && !interrupted()) runner->measure_ceilings();
+  report.ceilings = runner->ceilings();
   return flags.benchmark_list ? 0 : report_and_judge(flags, report);
 }
 
@@ -155,7 +188,8 @@ int main(int argc, char** argv) {
       flush_output();
       return 0;
     }
-    const int code = run(flags, argv[0]);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    const int code = run(flags, fmt::format("{}", fmt::join(arguments, " ")), argv[0]);
     flush_output();
     return code;
   } catch (const FlagError& error) {

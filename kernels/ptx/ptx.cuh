@@ -35,4 +35,5 @@
 #include "kernels/ptx/mma.cuh"
 #include "kernels/ptx/setmaxnreg.cuh"
 #include "kernels/ptx/shfl.cuh"
+#include "kernels/ptx/timer.cuh"
 #include "kernels/ptx/wgmma.cuh"

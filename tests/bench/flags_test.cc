@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/gelu_rows.h"
+#include "bench/suites.h"
 
 namespace libkernels::bench {
 namespace {
@@ -28,10 +29,11 @@ TEST(Flags, ReadsAllOfThem) {
                                    "--n=2^16,1000", "--seconds=0.5", "--out=a=b.json",
                                    "--mode=isolated", "--emulate", "--device=a100,b200"});
   EXPECT_FALSE(flags.quick);
-  ASSERT_EQ(flags.types.size(), 2u);
-  EXPECT_EQ(flags.types[1], (TypePair{DType::bf16, DType::f32}));
-  EXPECT_EQ(flags.forms, std::vector{GeluForm::erf});
-  EXPECT_EQ(flags.sizes, (std::vector<std::int64_t>{65536, 1000}));
+  const Selection& selection = flags.selection;
+  EXPECT_EQ(flags.suites, std::vector<std::string>{"gelu"});
+  EXPECT_EQ(selection.types, (std::vector<std::string>{"bf16", "bf16->f32"}));
+  EXPECT_EQ(selection.forms, std::vector<std::string>{"erf"});
+  EXPECT_EQ(selection.shapes, (std::vector<std::vector<std::int64_t>>{{65536}, {1000}}));
   EXPECT_EQ(flags.seconds, 0.5);
   EXPECT_EQ(flags.out, "a=b.json");
   EXPECT_EQ(flags.mode, Mode::isolated);
@@ -50,9 +52,10 @@ TEST(Flags, UnknownOnesNameTheNearest) {
 }
 
 TEST(Flags, RefusesValuesThatItDoesNotKnow) {
-  for (const char* bad : {"--suite=softmax", "--dtype=f64", "--form=exact", "--n=", "--n", "--n=0",
-                          "--n=-5", "--n=2^41", "--n=12x", "--seconds=0", "--seconds=nan",
-                          "--seconds=1e9", "--mode=warm", "--out=", "--help=yes", "--emulate=1"}) {
+  for (const char* bad :
+       {"--dtype=f64", "--dtype=bf16:", "--shape=1x2x3x4", "--shape=4096x", "--arch=70",
+        "--n=", "--n", "--n=0", "--n=-5", "--n=2^41", "--n=12x", "--seconds=0", "--seconds=nan",
+        "--seconds=1e9", "--mode=warm", "--out=", "--help=yes", "--emulate=1"}) {
     EXPECT_NE(error_of({bad}), "accepted") << bad;
   }
   for (const char* bad : {"xml", "", "JSON"}) {
@@ -93,6 +96,57 @@ TEST(Flags, KnowsThoseThatOnlyMeasuredRowsHeed) {
   EXPECT_EQ(flags.timing, (std::vector<std::string>{"--large", "--seconds", "--mode"}));
 }
 
+TEST(Flags, ValuesNameTheNearest) {
+  EXPECT_NE(error_of({"--dtype=bf17"}).find("did you mean bf16?"), std::string::npos);
+  EXPECT_NE(error_of({"--mode=grpah"}).find("did you mean graph?"), std::string::npos);
+  Flags flags;
+  flags.suites = {"gleu"};
+  try {
+    chosen_problems(flags, true);
+    FAIL() << "accepted";
+  } catch (const FlagError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean gelu?"), std::string::npos);
+  }
+}
+
+TEST(Flags, FormsAndLayoutsThatNoRowHas) {
+  const auto error_of_rows = [](const std::vector<std::string>& arguments) -> std::string {
+    try {
+      chosen_problems(parse_flags(arguments), true);
+    } catch (const FlagError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(error_of_rows({"--suite=gelu", "--form=erf", "--layout=x+1"}), "accepted");
+  EXPECT_NE(error_of_rows({"--suite=gelu", "--form=tahn"}).find("did you mean tanh?"),
+            std::string::npos);
+  EXPECT_NE(error_of_rows({"--suite=gelu", "--layout=x+2"}).find("did you mean x+1?"),
+            std::string::npos);
+}
+
+TEST(Flags, TimingAndComparison) {
+  const Flags flags =
+      parse_flags({"--ab", "ours,cublaslt", "--suite", "gelu", "--precision=0.25%",
+                   "--max-samples=50", "--sustained=0", "--warm", "--ceilings", "--explain",
+                   "--arch=sm90", "--shape=2^20x128,64", "--layout=NT"});
+  EXPECT_EQ(flags.versus, (std::vector<std::string>{"fused", "cublaslt"}));
+  EXPECT_EQ(flags.suites, std::vector<std::string>{"gelu"});
+  EXPECT_DOUBLE_EQ(flags.precision, 0.0025);
+  EXPECT_EQ(flags.max_samples, 50);
+  EXPECT_EQ(flags.sustained, 0);
+  EXPECT_TRUE(flags.warm && flags.ceilings && flags.explain);
+  EXPECT_EQ(flags.arch, 90);
+  EXPECT_EQ(flags.selection.layouts, std::vector<std::string>{"NT"});
+  EXPECT_EQ(flags.selection.shapes, (std::vector<std::vector<std::int64_t>>{{1 << 20, 128}, {64}}));
+  for (const char* bad :
+       {"--ab=ours", "--ab=ours,ours", "--ab=ours,", "--ab=a,b,c", "--precision=0", "--precision=x",
+        "--max-samples=3", "--sustained=-1", "--warm=1", "--ab"}) {
+    EXPECT_NE(error_of({bad}), "accepted") << bad;
+  }
+  EXPECT_NE(error_of({"--ab", "--warm"}), "accepted");  // a flag is no value
+}
+
 TEST(Flags, EditDistance) {
   EXPECT_EQ(edit_distance("", "abc"), 3);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
@@ -108,9 +162,8 @@ TEST(Flags, SizesBothWays) {
 }
 
 TEST(GeluRows, SuiteHoldsTheSizesTypesAndFormsOnce) {
-  Flags flags;
-  flags.quick = false;
-  const auto rows = gelu_rows(flags, false);
+  Selection selection;
+  const auto rows = gelu_rows(selection);
   std::size_t aligned = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     aligned += variant(rows[i]).empty() && rows[i].n % 2 == 0;
@@ -118,22 +171,35 @@ TEST(GeluRows, SuiteHoldsTheSizesTypesAndFormsOnce) {
     EXPECT_LE(rows[i > 0 ? i - 1 : 0].n, rows[i].n);
   }
   EXPECT_EQ(aligned, 6u * 4 * 2);
-  flags.large = true;
-  EXPECT_EQ(gelu_rows(flags, false).back().n, std::int64_t{1} << 30);
+  selection.large = true;
+  EXPECT_EQ(gelu_rows(selection).back().n, std::int64_t{1} << 30);
+}
+
+TEST(Cases, LargeProductsAreLimitedByPower) {
+  Case c{.op = "matmul", .types = "bf16", .shape = {8192, 4096, 8192}};
+  EXPECT_FALSE(is_power_limited(c));
+  c.ceiling = Ceiling::math;
+  EXPECT_TRUE(is_power_limited(c));
+  c.shape = {8191, 8191, 8191};
+  EXPECT_FALSE(is_power_limited(c));
+  c.shape = {1 << 14, 1 << 14};
+  EXPECT_FALSE(is_power_limited(c));
 }
 
 TEST(GeluRows, FiltersChoose) {
   const Flags flags = parse_flags({"--dtype=f32", "--form=erf", "--n=12345"});
-  const auto rows = gelu_rows(flags, false);
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(benchmark_name(rows[0]), "gelu/f32/erf/12345");
+  const Problems problems = chosen_problems(flags, false);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(benchmark_name(problems[0]->about()), "gelu/f32/erf/12345");
 }
 
 TEST(GeluRows, EmulatedOnesAreSmall) {
   for (const bool quick : {false, true}) {
     Flags flags;
     flags.quick = quick;
-    for (const GeluRow& row : gelu_rows(flags, true)) EXPECT_LE(row.n, 1 << 18);
+    for (const auto& problem : chosen_problems(flags, true)) {
+      EXPECT_LE(elements(problem->about()), 1 << 18) << benchmark_name(problem->about());
+    }
   }
 }
 
@@ -144,7 +210,7 @@ TEST(GeluRows, NamesTellTheOffsets) {
                     .x_offset = 1,
                     .y_offset = 1};
   EXPECT_EQ(variant(row), "x+1 y+1");
-  EXPECT_EQ(benchmark_name(row), "gelu/bf16_f32/tanh/64/x+1,y+1");
+  EXPECT_EQ(benchmark_name(gelu_case(row)), "gelu/bf16_f32/tanh/64/x+1,y+1");
 }
 
 }  // namespace
