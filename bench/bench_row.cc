@@ -93,6 +93,20 @@ void run_benchmark(benchmark::State& state, RowDriver& driver, const std::string
 
 }  // namespace
 
+std::vector<BenchRow> bench_rows(Runner& runner, const Problems& problems, bool counted) {
+  std::vector<BenchRow> rows;
+  for (const std::unique_ptr<Problem>& problem : problems) {
+    const Case& c = problem->about();
+    BenchRow row{.name = benchmark_name(c),
+                 .floor_bytes = c.floor.bytes(),
+                 .roles = c.roles,
+                 .run = [&runner, &problem = *problem] { return runner.run(problem); }};
+    if (!counted) row.roles.push_back("ceiling");
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 void register_rows(const std::vector<BenchRow>& rows, bool counted, Report* report) {
   std::size_t number = 0;
   for (const BenchRow& row : rows) {

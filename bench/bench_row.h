@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/problem.h"
 #include "bench/report.h"
+#include "bench/runner.h"
 
 namespace libkernels::bench {
 
-// What an operation hands to lkbench: a problem, and how to run it.
+// A problem, and how to run it.
 struct BenchRow {
   std::string name;                // "gelu/bf16/tanh/65536"
   std::int64_t floor_bytes;        // for --list
@@ -18,6 +20,9 @@ struct BenchRow {
   // run is a record with the reason (bench/records.h).
   std::function<std::vector<Record>()> run;
 };
+
+// A row for each problem. `runner` and `problems` must outlive the result's use.
+std::vector<BenchRow> bench_rows(Runner& runner, const Problems& problems, bool counted);
 
 // Registers a benchmark for each role of each row. The first one of a row that runs has the row
 // run; the others report what it found. After a SIGINT no further row runs. Every record is

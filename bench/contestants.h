@@ -9,12 +9,10 @@
 #include <cstdint>
 #include <span>
 
-#include "include/libkernels/dtype.h"
+#include "bench/gelu_contestants.h"
 #include "kernels/ptx/device_properties.h"
 
 namespace libkernels::bench {
-
-enum class GeluForm { tanh, erf };
 
 struct CopyCall {
   void* dst;  // 16-byte aligned, like src
@@ -35,24 +33,6 @@ struct CopyKernel {
   cudaError_t (*launch)(const CopyCall& call);
 };
 
-struct GeluCallArgs {
-  const void* x;
-  void* y;
-  void* scratch[2];  // `n` elements of x_type each; of the unfused chain alone
-  DType x_type;      // f32, f16, bf16
-  DType y_type;      // x_type or f32
-  GeluForm form;
-  std::int64_t n;
-  cudaStream_t stream;
-};
-
-struct GeluBaseline {
-  const char* name;
-  // Kernels that one call launches.
-  int (*launches)(const GeluCallArgs& call);
-  cudaError_t (*launch)(const GeluCallArgs& call);
-};
-
 // Sets *flag (4 bytes on the device, zeroed by the caller) unless a[i] has the bits of
 // b[i % period] for every i < n.
 struct CompareCall {
@@ -65,6 +45,7 @@ struct CompareCall {
   cudaStream_t stream;
 };
 
+// An operation adds its own here, from bench/<op>_contestants.h.
 struct Contestants {
   std::span<const CopyKernel> copies;
   const GeluBaseline* gelu_unfused;

@@ -10,9 +10,9 @@
 namespace libkernels::bench {
 namespace {
 
-constexpr const char* kOwnFlags[] = {"--help",    "--suite",   "--dtype", "--form",
-                                     "--n",       "--seconds", "--out",   "--mode",
-                                     "--emulate", "--device",  "--list",  "--large"};
+constexpr const char* kOwnFlags[] = {"--help", "--suite", "--dtype", "--form",    "--layout",
+                                     "--n",    "--shape", "--arch",  "--mode",    "--seconds",
+                                     "--out",  "--list",  "--large", "--emulate", "--device"};
 constexpr const char* kBenchmarkFlags[] = {"--benchmark_list_tests",
                                            "--benchmark_filter",
                                            "--benchmark_min_time",
@@ -39,30 +39,38 @@ constexpr Choice kBenchmarkChoices[] = {{"--benchmark_format", {"console", "json
 // Further away than this, a suggestion would be a guess.
 constexpr int kMaxDistance = 4;
 
-std::vector<std::string_view> split(std::string_view list) {
+std::vector<std::string_view> split(std::string_view list, char separator = ',') {
   std::vector<std::string_view> parts;
   while (true) {
-    const std::size_t comma = list.find(',');
+    const std::size_t comma = list.find(separator);
     parts.push_back(list.substr(0, comma));
     if (comma == std::string_view::npos) return parts;
     list.remove_prefix(comma + 1);
   }
 }
 
-TypePair parse_types(std::string_view text) {
-  if (text == "f32") return {DType::f32, DType::f32};
-  if (text == "f16") return {DType::f16, DType::f16};
-  if (text == "bf16") return {DType::bf16, DType::bf16};
-  if (text == "bf16->f32" || text == "bf16:f32") return {DType::bf16, DType::f32};
-  if (text == "f16->f32" || text == "f16:f32") return {DType::f16, DType::f32};
-  throw FlagError(
-      fmt::format("--dtype={}: not a type; choose out of bf16, f16, f32, bf16:f32, f16:f32", text));
-}
-
-GeluForm parse_form(std::string_view text) {
-  if (text == "tanh") return GeluForm::tanh;
-  if (text == "erf") return GeluForm::erf;
-  throw FlagError(fmt::format("--form={}: not a form of GeLU; choose out of tanh, erf", text));
+// "bf16:f32" and "e4m3" as Case::types writes them: "bf16->f32", "f8_e4m3".
+std::string parse_types(std::string_view text) {
+  constexpr std::pair<const char*, const char*> kTypes[] = {
+      {"bf16", "bf16"},    {"f16", "f16"},         {"f32", "f32"},
+      {"tf32", "tf32"},    {"tf32x3", "tf32x3"},   {"e4m3", "f8_e4m3"},
+      {"e5m2", "f8_e5m2"}, {"f8_e4m3", "f8_e4m3"}, {"f8_e5m2", "f8_e5m2"}};
+  std::vector<std::string> known;
+  const auto one = [&](std::string_view part) -> std::string {
+    for (const auto& [written, meant] : kTypes) {
+      if (part == written) return meant;
+    }
+    for (const auto& [written, meant] : kTypes) known.push_back(written);
+    throw FlagError(
+        fmt::format("--dtype={}: not a type{}; choose out of {}, or bf16:f32 for bf16 in "
+                    "and f32 out",
+                    text, did_you_mean(part, known), fmt::join(known, ", ")));
+  };
+  std::size_t mark = text.find("->"), length = 2;
+  if (mark == std::string_view::npos) mark = text.find(':'), length = 1;
+  if (mark == std::string_view::npos) return one(text);
+  const std::string x = one(text.substr(0, mark)), y = one(text.substr(mark + length));
+  return x == y ? x : fmt::format("{}->{}", x, y);
 }
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
@@ -87,6 +95,14 @@ double parse_seconds(std::string_view text) {
         fmt::format("--seconds={}: not a number of seconds above 0 and up to 600", text));
   }
   return v;
+}
+
+int parse_arch(std::string_view text) {
+  if (text.starts_with("sm")) text.remove_prefix(2);
+  for (const int arch : {80, 90, 100}) {
+    if (text == std::to_string(arch)) return arch;
+  }
+  throw FlagError(fmt::format("--arch={}: choose out of 80, 90, 100", text));
 }
 
 [[noreturn]] void refuse_unknown(std::string_view flag) {
@@ -135,7 +151,7 @@ void apply(std::string_view name, std::string_view value, bool has_value, Flags*
   if (name == "--large") {
     flags->quick = false;
     flags->timing.emplace_back(name);
-    return set_switch(&flags->large, name, has_value);
+    return set_switch(&flags->selection.large, name, has_value);
   }
   if (!std::count(std::begin(kOwnFlags), std::end(kOwnFlags), name)) refuse_unknown(name);
   if (!has_value || value.empty())
@@ -152,15 +168,18 @@ void apply(std::string_view name, std::string_view value, bool has_value, Flags*
     flags->mode = value == "graph" ? Mode::graph : Mode::isolated;
   } else if (name == "--device") {
     for (const auto part : split(value)) flags->devices.emplace_back(part);
-  } else if (name == "--suite") {
-    if (value != "gelu") throw FlagError(fmt::format("--suite={}: the only suite is gelu", value));
-    flags->quick = false;
+  } else if (name == "--arch") {
+    flags->arch = parse_arch(value);
   } else {
     flags->quick = false;
+    Selection& selection = flags->selection;
     for (const auto part : split(value)) {
-      if (name == "--dtype") flags->types.push_back(parse_types(part));
-      if (name == "--form") flags->forms.push_back(parse_form(part));
-      if (name == "--n") flags->sizes.push_back(parse_size(part));
+      if (name == "--suite") flags->suites.emplace_back(part);
+      if (name == "--dtype") selection.types.push_back(parse_types(part));
+      if (name == "--form") selection.forms.emplace_back(part);
+      if (name == "--layout") selection.layouts.emplace_back(part);
+      if (name == "--n") selection.shapes.push_back({parse_size(part)});
+      if (name == "--shape") selection.shapes.push_back(parse_shape(part));
     }
   }
 }
@@ -182,20 +201,29 @@ int edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string nearest_flag(std::string_view flag) {
+std::string nearest_of(std::string_view wrong, const std::vector<std::string>& known) {
   std::string best;
   int best_distance = kMaxDistance + 1;
-  const auto consider = [&](const char* candidate) {
-    const int distance = edit_distance(flag, candidate);
-    // Half the name rewritten is another name.
-    if (distance >= best_distance || 2 * distance > int(std::string_view(candidate).size()) - 2)
-      return;
+  for (const std::string& candidate : known) {
+    const int distance = edit_distance(wrong, candidate);
+    // Half of it rewritten is another word. (The dashes of a flag are not part of its name.)
+    const int letters = int(candidate.size()) - (candidate.starts_with("--") ? 2 : 0);
+    if (distance >= best_distance || 2 * distance > letters) continue;
     best = candidate;
     best_distance = distance;
-  };
-  for (const char* candidate : kOwnFlags) consider(candidate);
-  for (const char* candidate : kBenchmarkFlags) consider(candidate);
+  }
   return best;
+}
+
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_of(wrong, known);
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
+std::string nearest_flag(std::string_view flag) {
+  std::vector<std::string> known(std::begin(kOwnFlags), std::end(kOwnFlags));
+  known.insert(known.end(), std::begin(kBenchmarkFlags), std::end(kBenchmarkFlags));
+  return nearest_of(flag, known);
 }
 
 std::int64_t parse_size(std::string_view text) {
@@ -221,22 +249,15 @@ std::int64_t parse_size(std::string_view text) {
   return n;
 }
 
-std::string format_size(std::int64_t n) {
-  for (int e = 10; e <= 40; ++e) {
-    const std::int64_t power = std::int64_t{1} << e;
-    if (n == power) return fmt::format("2^{}", e);
-    if (n == power - 1) return fmt::format("2^{}-1", e);
-    if (n == power + 1) return fmt::format("2^{}+1", e);
+std::vector<std::int64_t> parse_shape(std::string_view text) {
+  std::vector<std::int64_t> shape;
+  for (const std::string_view part : split(text, 'x')) shape.push_back(parse_size(part));
+  if (shape.size() > 3) {
+    throw FlagError(fmt::format("--shape={}: N, MxN or MxNxK", text));
   }
-  return fmt::format("{}", n);
+  return shape;
 }
 
-std::string format_types(const TypePair& types) {
-  if (types.x == types.y) return name(types.x);
-  return fmt::format("{}->{}", name(types.x), name(types.y));
-}
-
-const char* name(GeluForm form) { return form == GeluForm::tanh ? "tanh" : "erf"; }
 const char* name(Mode mode) { return mode == Mode::graph ? "graph" : "isolated"; }
 
 Flags parse_flags(const std::vector<std::string>& arguments) {
@@ -265,10 +286,13 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
 --emulate: the kernels run on the CPU emulator, and the table holds counted and modelled figures
 (bytes, launches, sectors, occupancy, waves, roofline times), never measured ones.
 
-  --suite=gelu       every row of the suite (about a minute on an H200)
-  --dtype=LIST       bf16, f16, f32, bf16:f32 (bf16 in, fp32 out), f16:f32
-  --form=LIST        tanh, erf
-  --n=LIST           elements: 65536, 2^16, 2^24-1; any size, also ones the suite lacks
+  --suite=LIST       every row of the suites: gelu
+  --dtype=LIST       bf16, f16, f32, tf32, tf32x3, e4m3, e5m2, bf16:f32 (bf16 in, fp32 out), ...
+  --form=LIST        of gelu: tanh, erf
+  --shape=LIST       N, MxN or MxNxK: 2^16, 2^24-1, 4096x50257; also shapes the suites lack
+  --n=LIST           the same for one extent
+  --layout=LIST      as --list names them: x+1, NT, ...
+  --arch=80          ours from that generation's kernels: 80, 90 or 100
   --large            adds 2^30 elements (measured rows only, as --seconds and --mode)
   --seconds=S        timing budget of a row (default 0.3)
   --mode=graph       time per launch of a CUDA graph of many launches (default)

@@ -7,19 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/contestants.h"
-#include "include/libkernels/dtype.h"
+#include "bench/selection.h"
+#include "bench/types.h"
 
 namespace libkernels::bench {
 
 struct FlagError : std::runtime_error {
   using std::runtime_error::runtime_error;
-};
-
-struct TypePair {
-  DType x;
-  DType y;
-  bool operator==(const TypePair&) const = default;
 };
 
 enum class Mode { graph, isolated };
@@ -28,11 +22,10 @@ struct Flags {
   bool help = false;
   bool list = false;
   bool emulate = false;
-  bool large = false;
   bool quick = true;                // neither --suite nor a filter was given
-  std::vector<TypePair> types;      // empty: all
-  std::vector<GeluForm> forms;      // empty: all
-  std::vector<std::int64_t> sizes;  // empty: the default ones
+  std::vector<std::string> suites;  // empty: all
+  Selection selection;              // types, forms, layouts, shapes, large
+  int arch = 0;                     // the generation that ours is pinned to; 0: its own choice
   double seconds = 0.3;             // of timing a row
   Mode mode = Mode::graph;
   std::vector<std::string> timing;     // those given that only measured rows heed
@@ -50,17 +43,20 @@ Flags parse_flags(const std::vector<std::string>& arguments);
 // be; empty if none is near.
 std::string nearest_flag(std::string_view flag);
 
+// The known word that `wrong` is most likely meant to be; empty if none is near.
+std::string nearest_of(std::string_view wrong, const std::vector<std::string>& known);
+// "; did you mean bf16?", or empty.
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known);
+
 // Insertions, deletions and replacements of a character that turn a into b.
 int edit_distance(std::string_view a, std::string_view b);
 
 // "65536", "2^16", "2^24-1"; throws FlagError.
 std::int64_t parse_size(std::string_view text);
 
-// 65536 as "2^16", 16777215 as "2^24-1", 1000 as "1000".
-std::string format_size(std::int64_t n);
+// "4096x4096", "2^20x128", "1024": up to three sizes; throws FlagError.
+std::vector<std::int64_t> parse_shape(std::string_view text);
 
-std::string format_types(const TypePair& types);  // "bf16", "bf16->f32"
-const char* name(GeluForm form);
 const char* name(Mode mode);
 
 const char* help_text();

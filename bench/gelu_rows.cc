@@ -14,11 +14,6 @@ constexpr TypePair kBf16ToF32{DType::bf16, DType::f32};
 
 constexpr std::int64_t power(int exponent) { return std::int64_t{1} << exponent; }
 
-template <class T>
-bool chosen(const std::vector<T>& choice, const T& value) {
-  return choice.empty() || std::count(choice.begin(), choice.end(), value) > 0;
-}
-
 std::vector<GeluRow> quick_rows() {
   std::vector<GeluRow> rows;
   for (const int exponent : {16, 20, 22, 24, 26, 28}) {
@@ -53,17 +48,28 @@ void add_misaligned(int exponent, std::vector<GeluRow>* rows) {
   }
 }
 
-std::vector<GeluRow> suite_rows(const Flags& flags, bool emulated) {
-  std::vector<std::int64_t> sizes = flags.sizes;
-  if (sizes.empty()) {
+bool offered(const TypePair& t) {
+  const bool is_float = t.x == DType::f32 || t.x == DType::f16 || t.x == DType::bf16;
+  return is_float && (t.x == t.y || t.y == DType::f32);
+}
+
+std::vector<GeluRow> suite_rows(const Selection& selection) {
+  const bool emulated = selection.emulated;
+  std::vector<std::int64_t> sizes;
+  for (const auto& shape : selection.shapes_or(1, {})) sizes.push_back(shape[0]);
+  if (selection.shapes.empty()) {
     for (int e = 14; emulated && e <= 18; e += 2) sizes.push_back(power(e));
     for (int e : {16, 20, 22, 24, 26, 28}) {
       if (!emulated) sizes.push_back(power(e));
     }
-    if (flags.large && !emulated) sizes.push_back(power(30));
+    if (selection.large && !emulated) sizes.push_back(power(30));
   }
-  std::vector<TypePair> types = flags.types;
-  if (types.empty()) types = {kBf16, kF16, kF32, kBf16ToF32};
+  std::vector<TypePair> types;
+  for (const std::string& text : selection.types) {
+    const std::optional<TypePair> pair = parse_type_pair(text);
+    if (pair && offered(*pair)) types.push_back(*pair);
+  }
+  if (selection.types.empty()) types = {kBf16, kF16, kF32, kBf16ToF32};
   std::vector<GeluRow> rows;
   for (const std::int64_t n : sizes) {
     for (const TypePair& t : types) {
@@ -80,35 +86,20 @@ std::vector<GeluRow> suite_rows(const Flags& flags, bool emulated) {
 
 }  // namespace
 
-std::vector<GeluRow> gelu_rows(const Flags& flags, bool emulated) {
-  std::vector<GeluRow> rows = flags.quick && !emulated ? quick_rows() : suite_rows(flags, emulated);
-  std::erase_if(rows, [&](const GeluRow& row) {
-    return !chosen(flags.types, row.types) || !chosen(flags.forms, row.form) ||
-           !chosen(flags.sizes, row.n);
-  });
-  std::vector<GeluRow> unique;  // a size of the command line may also be one of the misaligned rows
-  for (const GeluRow& row : rows) {
-    if (std::find(unique.begin(), unique.end(), row) == unique.end()) unique.push_back(row);
-  }
-  std::stable_sort(unique.begin(), unique.end(),
+std::vector<GeluRow> gelu_rows(const Selection& selection) {
+  std::vector<GeluRow> rows = selection.quick ? quick_rows() : suite_rows(selection);
+  std::stable_sort(rows.begin(), rows.end(),
                    [](const GeluRow& a, const GeluRow& b) { return a.n < b.n; });
-  return unique;
+  return rows;
 }
+
+const char* name(GeluForm form) { return form == GeluForm::tanh ? "tanh" : "erf"; }
 
 std::string variant(const GeluRow& row) {
   std::string text;
   if (row.x_offset != 0) text += fmt::format("x+{}", row.x_offset);
   if (row.y_offset != 0) text += fmt::format("{}y+{}", text.empty() ? "" : " ", row.y_offset);
   return text;
-}
-
-std::string benchmark_name(const GeluRow& row) {
-  std::string types = name(row.types.x);
-  if (row.types.y != row.types.x) types += fmt::format("_{}", name(row.types.y));
-  std::string text = fmt::format("gelu/{}/{}/{}", types, name(row.form), row.n);
-  std::string offsets = variant(row);
-  std::replace(offsets.begin(), offsets.end(), ' ', ',');
-  return offsets.empty() ? text : text + '/' + offsets;
 }
 
 }  // namespace libkernels::bench

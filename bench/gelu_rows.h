@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "bench/flags.h"
+#include "bench/contestants.h"
+#include "bench/problem.h"
+#include "bench/selection.h"
+#include "bench/types.h"
 
 namespace libkernels::bench {
 
@@ -19,13 +23,15 @@ struct GeluRow {
   bool operator==(const GeluRow&) const = default;
 };
 
-// The rows that the flags choose, smallest first. `emulated` rows are small.
-std::vector<GeluRow> gelu_rows(const Flags& flags, bool emulated);
+// The rows of the suite for a selection, smallest first.
+std::vector<GeluRow> gelu_rows(const Selection& selection);
 
 // "", "x+1", "x+1 y+1".
 std::string variant(const GeluRow& row);
 
-// "gelu/bf16/tanh/65536", "gelu/bf16_f32/erf/16777216/x+1": for Google Benchmark.
-std::string benchmark_name(const GeluRow& row);
+const char* name(GeluForm form);
+
+Case gelu_case(const GeluRow& row);
+std::unique_ptr<Problem> gelu_problem(const GeluRow& row);
 
 }  // namespace libkernels::bench

@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <exception>
 
+#include "bench/bench_row.h"
 #include "bench/context.h"
-#include "bench/gelu_bench.h"
 #include "bench/process.h"
+#include "bench/runner.h"
+#include "bench/suites.h"
 #include "kernels/ptx/emu/emulator.h"
 
 namespace libkernels::bench {
@@ -109,10 +111,10 @@ int run(Flags flags, char* program) {
   }
   Report report;
   std::unique_ptr<GpuMonitor> monitor;
-  std::unique_ptr<GeluSuite> suite;
+  std::unique_ptr<Runner> runner;
   if (counted) {
     report.context = counted_context(flags);
-    suite = make_counted_gelu(emu_backend(), emu_contestants(), flags);
+    runner = make_counted_runner(emu_backend(), emu_contestants(), flags);
   } else {
 #if defined(LK_HAVE_CUDA)
     const DeviceProperties* device = nullptr;
@@ -121,13 +123,12 @@ int run(Flags flags, char* program) {
     }
     monitor = std::make_unique<GpuMonitor>(device->name);
     report.context = measured_context(flags, *device, *monitor);
-    suite = make_timed_gelu(cuda_backend(), cuda_contestants(), flags, *monitor);
+    runner = make_timed_runner(cuda_backend(), cuda_contestants(), flags, *monitor);
 #endif
   }
-  // An operation appends its rows.
-  const std::vector<GeluRow> chosen = gelu_rows(flags, counted);
-  if (chosen.empty()) throw FlagError(kNoRow);
-  std::vector<BenchRow> rows = gelu_bench_rows(*suite, chosen, counted);
+  const Problems problems = chosen_problems(flags, counted);
+  if (problems.empty()) throw FlagError(kNoRow);
+  const std::vector<BenchRow> rows = bench_rows(*runner, problems, counted);
   if (flags.list) {
     list_rows(rows);
     return 0;

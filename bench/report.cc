@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/flags.h"
 #include "bench/json.h"
 #include "bench/model.h"
+#include "bench/problem.h"
+#include "bench/types.h"
 
 namespace libkernels::bench {
 namespace {
@@ -45,7 +46,7 @@ bool is_number(const std::string& text) {
 }
 
 std::string elements_cell(const Record& r) {
-  const std::string size = format_size(r.elements);
+  const std::string size = r.shape.empty() ? format_size(r.elements) : shape_text(r.shape);
   return r.variant.empty() ? size : size + " " + r.variant;
 }
 
@@ -115,8 +116,8 @@ std::vector<std::string> counted_row(const Record& r) {
 
 // A blank line between groups of rows that share everything but the kernel.
 bool same_group(const Record& a, const Record& b) {
-  return a.op == b.op && a.types == b.types && a.form == b.form && a.elements == b.elements &&
-         a.variant == b.variant;
+  return a.op == b.op && a.types == b.types && a.form == b.form && a.form == b.form &&
+         a.shape == b.shape && a.elements == b.elements && a.variant == b.variant;
 }
 
 std::string table(const Report& report, bool counted, std::vector<std::string> head,
@@ -188,9 +189,13 @@ void write_record(JsonWriter& json, const Record& r) {
   json.key("kernel").value(r.kernel);
   json.key("types").value(r.types);
   json.key("form").value(r.form);
+  json.key("shape").begin_array();
+  for (const std::int64_t extent : r.shape) json.value(extent);
+  json.end_array();
   json.key("elements").value(r.elements);
   json.key("variant").value(r.variant);
   json.key("floor_bytes").value(r.floor_bytes);
+  if (r.flops > 0) json.key("flops").value(r.flops);
   json.key("launches").value(r.launches);
   json.key("mode").value(r.mode);
   if (r.us) {

@@ -66,9 +66,11 @@ struct Record {
   std::string kernel;
   std::string types;
   std::string form;
-  std::int64_t elements = 0;
+  std::vector<std::int64_t> shape;
+  std::int64_t elements = 0;  // the product of the first two extents
   std::string variant;
   std::int64_t floor_bytes = 0;
+  double flops = 0;
   int launches = 1;
 
   std::string mode;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/gelu_rows.h"
+#include "bench/suites.h"
 
 namespace libkernels::bench {
 namespace {
@@ -28,10 +29,11 @@ TEST(Flags, ReadsAllOfThem) {
                                    "--n=2^16,1000", "--seconds=0.5", "--out=a=b.json",
                                    "--mode=isolated", "--emulate", "--device=a100,b200"});
   EXPECT_FALSE(flags.quick);
-  ASSERT_EQ(flags.types.size(), 2u);
-  EXPECT_EQ(flags.types[1], (TypePair{DType::bf16, DType::f32}));
-  EXPECT_EQ(flags.forms, std::vector{GeluForm::erf});
-  EXPECT_EQ(flags.sizes, (std::vector<std::int64_t>{65536, 1000}));
+  const Selection& selection = flags.selection;
+  EXPECT_EQ(flags.suites, std::vector<std::string>{"gelu"});
+  EXPECT_EQ(selection.types, (std::vector<std::string>{"bf16", "bf16->f32"}));
+  EXPECT_EQ(selection.forms, std::vector<std::string>{"erf"});
+  EXPECT_EQ(selection.shapes, (std::vector<std::vector<std::int64_t>>{{65536}, {1000}}));
   EXPECT_EQ(flags.seconds, 0.5);
   EXPECT_EQ(flags.out, "a=b.json");
   EXPECT_EQ(flags.mode, Mode::isolated);
@@ -50,9 +52,10 @@ TEST(Flags, UnknownOnesNameTheNearest) {
 }
 
 TEST(Flags, RefusesValuesThatItDoesNotKnow) {
-  for (const char* bad : {"--suite=softmax", "--dtype=f64", "--form=exact", "--n=", "--n", "--n=0",
-                          "--n=-5", "--n=2^41", "--n=12x", "--seconds=0", "--seconds=nan",
-                          "--seconds=1e9", "--mode=warm", "--out=", "--help=yes", "--emulate=1"}) {
+  for (const char* bad :
+       {"--dtype=f64", "--dtype=bf16:", "--shape=1x2x3x4", "--shape=4096x", "--arch=70",
+        "--n=", "--n", "--n=0", "--n=-5", "--n=2^41", "--n=12x", "--seconds=0", "--seconds=nan",
+        "--seconds=1e9", "--mode=warm", "--out=", "--help=yes", "--emulate=1"}) {
     EXPECT_NE(error_of({bad}), "accepted") << bad;
   }
   for (const char* bad : {"xml", "", "JSON"}) {
@@ -108,9 +111,8 @@ TEST(Flags, SizesBothWays) {
 }
 
 TEST(GeluRows, SuiteHoldsTheSizesTypesAndFormsOnce) {
-  Flags flags;
-  flags.quick = false;
-  const auto rows = gelu_rows(flags, false);
+  Selection selection;
+  const auto rows = gelu_rows(selection);
   std::size_t aligned = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     aligned += variant(rows[i]).empty() && rows[i].n % 2 == 0;
@@ -118,22 +120,24 @@ TEST(GeluRows, SuiteHoldsTheSizesTypesAndFormsOnce) {
     EXPECT_LE(rows[i > 0 ? i - 1 : 0].n, rows[i].n);
   }
   EXPECT_EQ(aligned, 6u * 4 * 2);
-  flags.large = true;
-  EXPECT_EQ(gelu_rows(flags, false).back().n, std::int64_t{1} << 30);
+  selection.large = true;
+  EXPECT_EQ(gelu_rows(selection).back().n, std::int64_t{1} << 30);
 }
 
 TEST(GeluRows, FiltersChoose) {
   const Flags flags = parse_flags({"--dtype=f32", "--form=erf", "--n=12345"});
-  const auto rows = gelu_rows(flags, false);
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(benchmark_name(rows[0]), "gelu/f32/erf/12345");
+  const Problems problems = chosen_problems(flags, false);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(benchmark_name(problems[0]->about()), "gelu/f32/erf/12345");
 }
 
 TEST(GeluRows, EmulatedOnesAreSmall) {
   for (const bool quick : {false, true}) {
     Flags flags;
     flags.quick = quick;
-    for (const GeluRow& row : gelu_rows(flags, true)) EXPECT_LE(row.n, 1 << 18);
+    for (const auto& problem : chosen_problems(flags, true)) {
+      EXPECT_LE(elements(problem->about()), 1 << 18) << benchmark_name(problem->about());
+    }
   }
 }
 
@@ -144,7 +148,7 @@ TEST(GeluRows, NamesTellTheOffsets) {
                     .x_offset = 1,
                     .y_offset = 1};
   EXPECT_EQ(variant(row), "x+1 y+1");
-  EXPECT_EQ(benchmark_name(row), "gelu/bf16_f32/tanh/64/x+1,y+1");
+  EXPECT_EQ(benchmark_name(gelu_case(row)), "gelu/bf16_f32/tanh/64/x+1,y+1");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // The suite itself on the emulator: the counted rows as lkbench prints them, and the code that
 // times with a make-believe clock.
-#include "bench/gelu_suite.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "bench/gelu_rows.h"
+#include "bench/runner.h"
 #include "kernels/ptx/emu/emulator.h"
 #include "tests/bench/fake_device.h"
 
@@ -19,7 +19,7 @@ constexpr TypePair kBf16ToF32{DType::bf16, DType::f32};
 std::vector<Record> count(const GeluRow& row, const std::string& device = "h200") {
   Flags flags;
   flags.devices = {device};
-  return make_counted_gelu(emu_backend(), emu_contestants(), flags)->run(row);
+  return make_counted_runner(emu_backend(), emu_contestants(), flags)->run(*gelu_problem(row));
 }
 
 TEST(CountedGelu, FusedMovesTheFloorAndTheChainElevenTimesAsMuch) {
@@ -43,8 +43,9 @@ TEST(CountedGelu, EveryTypeFormAndAlignmentIsRight) {
            {std::tuple{4096, 0, 0}, {4095, 0, 0}, {4096, 1, 1}, {4096, 1, 0}, {1, 0, 0}}) {
         const GeluRow row{.types = types, .form = form, .n = n, .x_offset = x, .y_offset = y};
         for (const Record& r : count(row)) {
-          EXPECT_FALSE(r.failed) << benchmark_name(row) << ' ' << r.kernel << ": " << r.note;
-          EXPECT_TRUE(r.counted) << benchmark_name(row);
+          EXPECT_FALSE(r.failed) << benchmark_name(gelu_case(row)) << ' ' << r.kernel << ": "
+                                 << r.note;
+          EXPECT_TRUE(r.counted) << benchmark_name(gelu_case(row));
         }
       }
     }
@@ -55,8 +56,9 @@ TEST(CountedGelu, EachDeviceRunsItsGeneration) {
   Flags flags;
   flags.devices = {"a100", "h100", "b200"};
   const std::string before = emulator::current_profile().name;
-  const auto records = make_counted_gelu(emu_backend(), emu_contestants(), flags)
-                           ->run({.types = kBf16, .form = GeluForm::tanh, .n = 1024});
+  const auto records =
+      make_counted_runner(emu_backend(), emu_contestants(), flags)
+          ->run(*gelu_problem({.types = kBf16, .form = GeluForm::tanh, .n = 1024}));
   ASSERT_EQ(records.size(), 9u);
   EXPECT_EQ(emulator::current_profile().name, before);
   for (const Record& r : records) {
@@ -96,7 +98,7 @@ std::vector<Record> time(const Backend& backend, const GeluRow& row) {
   flags.mode = Mode::isolated;  // a graph's hundreds of calls would all be emulated
   flags.seconds = 1e-3;
   const GpuMonitor monitor("no such GPU");
-  return make_timed_gelu(backend, emu_contestants(), flags, monitor)->run(row);
+  return make_timed_runner(backend, emu_contestants(), flags, monitor)->run(*gelu_problem(row));
 }
 
 TEST(TimedGelu, VerifiesThenTimesAllContestants) {

@@ -1,0 +1,28 @@
+// The suites of lkbench: the one place that knows all operations.
+#pragma once
+
+#include <span>
+
+#include "bench/flags.h"
+#include "bench/problem.h"
+
+namespace libkernels::bench {
+
+struct Suite {
+  const char* name;   // of --suite
+  const char* about;  // a line for --help and --list
+  bool in_quick;      // part of the quick table
+  Problems (*problems)(const Selection& selection);
+};
+
+std::span<const Suite> suites();
+
+// The problems that the flags choose, suite by suite, each case once. Throws FlagError for a suite
+// that does not exist.
+Problems chosen_problems(const Flags& flags, bool emulated);
+
+// ---- Defined by the drivers ---------------------------------------------------------------------
+
+Problems gelu_problems(const Selection& selection);
+
+}  // namespace libkernels::bench
