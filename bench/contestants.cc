@@ -1,7 +1,9 @@
 // Compiled once per backend.
 #include "bench/contestants.h"
 
+#include "bench/baselines/tables.h"
 #include "bench/device_tables.h"
+#include "bench/judge_tables.h"
 
 namespace libkernels::bench {
 
@@ -13,7 +15,9 @@ const Contestants& cuda_contestants() {
   static const Contestants contestants{.copies = bench_device::copy_kernels(),
                                        .gelu_unfused = &bench_device::kGeluUnfused,
                                        .gelu_naive = &bench_device::kGeluNaive,
-                                       .compare = &bench_device::compare};
+                                       .compare = &bench_device::compare,
+                                       .baselines = bench_device::baselines(),
+                                       .judges = bench_device::kJudges};
   return contestants;
 }
 

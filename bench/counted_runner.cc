@@ -25,8 +25,13 @@ class CountedRunner : public Runner {
     problem.fill(place);
     std::vector<Record> records;
     for (const Way& way : problem.ways(place)) {
+      Record record = record_of(problem.about(), way.role, way.kernel, "counted");
+      if (!way.skipped.empty()) {
+        record.note = "skipped: " + way.skipped;
+        records.push_back(std::move(record));
+        continue;
+      }
       place.poison_outputs();
-      Record record = record_of(problem.about(), way.role, way.kernel, "");
       count_call(&record, way.resources, [&] { way.call(0, place.stream()); });
       verify_way(problem, way, place, &record);
       records.push_back(std::move(record));
@@ -43,7 +48,7 @@ class CountedRunner : public Runner {
     const auto bytes = [](const Record& r) {
       return double(r.counted->bytes_read + r.counted->bytes_written);
     };
-    if (bytes(record) <= 0) return std::nullopt;
+    if (!unfused.counted || !record.counted || bytes(record) <= 0) return std::nullopt;
     return bytes(unfused) / bytes(record);
   }
 

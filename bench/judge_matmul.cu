@@ -30,10 +30,6 @@ struct Smem {
   bench::ProductFacts lane[kJudgeThreads];
 };
 
-LK_DEVICE std::int64_t at(const bench::Strides& s, std::int64_t row, std::int64_t col) {
-  return row * s.row + col * s.col;
-}
-
 // A warp an element, its lanes every 32nd of K.
 template <DType T>
 __global__ void __launch_bounds__(kJudgeThreads) facts_kernel(Params p) {

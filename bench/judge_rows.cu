@@ -13,7 +13,9 @@ struct FactsParams {
   const void* x;
   const bench::RowFacts* rows;  // whose max is known, where exponentials are asked for
   bench::RowFacts* out;         // one a group
-  std::int64_t cols, piece, pieces, groups;
+  std::int64_t cols, piece, groups;
+  Divider pieces;  // of a row
+  bench::Strides strides;
 };
 
 struct FactsSmem {
@@ -57,12 +59,13 @@ __global__ void __launch_bounds__(kJudgeThreads) facts_kernel(FactsParams p) {
   const bool active = group < p.groups;
   bench::RowFacts mine = nothing();
   if (active) {
-    const std::int64_t row = group / p.pieces;
-    const std::int64_t begin = (group - row * p.pieces) * p.piece;
+    const std::int64_t row = quotient(group, p.pieces);
+    const std::int64_t begin = (group - row * p.pieces.divisor) * p.piece;
     const std::int64_t end = begin + p.piece < p.cols ? begin + p.piece : p.cols;
     const double max = kExp ? p.rows[row].max : 0;
+#pragma unroll 1  // exp in fp64, four times over, takes more registers than there are
     for (std::int64_t c = begin + lane; c < end; c += kJudgeLanes) {
-      const double x = load<T>(p.x, row * p.cols + c);
+      const double x = load<T>(p.x, at(p.strides, row, c));
       if constexpr (kExp) {
         mine.sum_exp += exp(x - max);
       } else {
@@ -105,8 +108,9 @@ cudaError_t launch_facts(const bench::RowJudgeCall& call) {
                            .out = pieces == 1 ? call.facts : call.pieces,
                            .cols = call.cols,
                            .piece = pieces == 1 ? call.cols : bench::kFactsPiece,
-                           .pieces = pieces,
-                           .groups = call.rows * pieces};
+                           .groups = call.rows * pieces,
+                           .pieces = make_divider(pieces),
+                           .strides = call.x_strides};
   const auto shape = [](std::int64_t warps) {
     return ptx::LaunchShape{.grid = dim3(unsigned(divide_up(warps, kJudgeWarps))),
                             .block = dim3(kJudgeThreads),
@@ -129,6 +133,7 @@ struct JudgeParams {
   bench::Findings* findings;
   std::int64_t n;
   Divider cols;
+  bench::Strides x_strides, y_strides;
   OutputFormat format;
   double wide_unit;  // of x's type at 1: a chain rounds to it after each step
 };
@@ -145,15 +150,17 @@ __global__ void __launch_bounds__(kJudgeThreads) judge_softmax_kernel(JudgeParam
   const std::int64_t step = std::int64_t(gridDim.x) * kJudgeThreads;
   for (std::int64_t i = std::int64_t(blockIdx.x) * kJudgeThreads + threadIdx.x; i < p.n;
        i += step) {
-    const bench::RowFacts& row = p.facts[quotient(i, p.cols)];
-    const double s = double(load<kIn>(p.x, i)) - row.max;
+    const std::int64_t r = quotient(i, p.cols);
+    const std::int64_t c = i - r * p.cols.divisor;
+    const bench::RowFacts& row = p.facts[r];
+    const double s = double(load<kIn>(p.x, at(p.x_strides, r, c))) - row.max;
     const double exact = exp(s) / row.sum_exp;
     const double unit = unit_at(p.format, exact);
     const double bound = 0x1p-23 * (6 + fabs(s) + log2(cols)) * exact + kSmallest;
     const double wide =
         (p.wide_unit * (kSteps + fabs(s)) + 0x1p-23 * (log2(cols) + cols / kSerial)) * exact;
-    note(&found, i, load<kOut>(p.y, i), exact, unit, bound + rounding_at(p.format, exact),
-         wide + unit);
+    note(&found, i, load<kOut>(p.y, at(p.y_strides, r, c)), exact, unit,
+         bound + rounding_at(p.format, exact), wide + unit);
   }
   report(found, p.findings);
 }
@@ -183,6 +190,8 @@ JudgeParams params_of(const bench::RowJudgeCall& call, std::int64_t n) {
           .findings = call.findings,
           .n = n,
           .cols = make_divider(call.cols),
+          .x_strides = call.x_strides,
+          .y_strides = call.y_strides,
           .format = output_format(call.y_type),
           .wide_unit = ldexp(1.0, -output_format(call.x_type).mantissa_bits)};
 }

@@ -1,5 +1,7 @@
 #include "bench/judges.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -39,6 +41,20 @@ Findings combine(std::span<const Findings> all) {
     }
   }
   return total;
+}
+
+Verdict verdict_of(const Findings& found, bool is_library) {
+  Verdict verdict{.ulp = found.ulp, .fraction = found.fraction, .fault = ""};
+  if (found.not_finite > 0) {
+    verdict.fault = fmt::format("WRONG: {} results are NaN or infinite", found.not_finite);
+  } else if (is_library && !(found.fraction <= 1)) {
+    verdict.fault = fmt::format("WRONG: the error at element {} is {:.3g} times the bound",
+                                found.worst, found.fraction);
+  } else if (!(found.wide <= 1)) {
+    verdict.fault =
+        fmt::format("WRONG: the error is {:.3g} times what a baseline must keep", found.wide);
+  }
+  return verdict;
 }
 
 }  // namespace libkernels::bench

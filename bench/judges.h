@@ -6,10 +6,10 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <span>
 
 #include "bench/baselines/baseline.h"
+#include "bench/problem.h"
 #include "include/libkernels/dtype.h"
 
 namespace libkernels::bench {
@@ -32,13 +32,14 @@ struct RowFacts {
 };
 
 struct RowJudgeCall {
-  const void* x;  // a packed matrix
+  const void* x;
   const void* y;
   RowFacts* facts;       // `rows` of them
   RowFacts* pieces;      // scratch: facts_pieces(rows, cols) of them
   Findings* findings;    // kFindings of them
   DType x_type, y_type;  // f32, f16, bf16
   std::int64_t rows, cols;
+  Strides x_strides, y_strides;  // of row-sum's y: {1, any}
   cudaStream_t stream;
 };
 
@@ -74,6 +75,9 @@ inline std::int64_t facts_pieces(std::int64_t rows, std::int64_t cols) {
 
 // The largest of each.
 Findings combine(std::span<const Findings> all);
+
+// What the findings say of the library's result, or of a baseline's.
+Verdict verdict_of(const Findings& found, bool is_library);
 
 struct Judges {
   // Fills facts in: once a problem, before any judging. `with_exp`: sum_exp too.

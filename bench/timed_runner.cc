@@ -56,6 +56,11 @@ class TimedRow {
     for (const Way& way : problem_.ways(place_)) {
       Record record = record_of(problem_.about(), way.role, way.kernel, name(flags_.mode));
       record.launches = way.launches;
+      if (!way.skipped.empty()) {
+        record.note = "skipped: " + way.skipped;
+        records_.push_back(std::move(record));
+        continue;
+      }
       place_.poison_outputs();
       way.call(0, place_.stream());
       verify_way(problem_, way, place_, &record);
@@ -77,7 +82,7 @@ class TimedRow {
                          2.0 * double(place_.properties().l2_bytes);
     std::size_t next = 0;
     for (Record& r : records_) {
-      if (r.failed) continue;
+      if (!r.note.empty()) continue;  // skipped or failed
       set_time(&r, samples[next++]);
       set_ceiling(&r, best(copies));
       r.gpu = gpu;

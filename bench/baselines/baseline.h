@@ -81,12 +81,20 @@ template <class Args>
 struct Baseline {
   const char* role;    // "naive", "unfused", "cublaslt", ...
   const char* kernel;  // the name before anything is prepared
-  // Of SoftmaxArgs::scratch and its like: for every call, 256-byte aligned.
-  std::size_t (*scratch_bytes)(const Args& args);
-  // `example` is a call that may be made, now and again, to choose between variants by their time.
-  // Throws Refusal.
-  Prepared<Args> (*prepare)(const Args& example);
+  // `examples` are calls that may be made, again and again and in turn, each on buffers of its own,
+  // to choose between variants by their time with a cold cache. Not empty. Throws Refusal.
+  Prepared<Args> (*prepare)(std::span<const Args> examples);
 };
+
+// Bytes that the args' scratch must have, 256-byte aligned, for whichever baseline.
+constexpr std::size_t softmax_scratch_bytes(std::int64_t rows, std::int64_t cols, DType x_type) {
+  const std::size_t matrix = (std::size_t(rows * cols) * size_of(x_type) + 255) / 256 * 256;
+  const std::size_t row_values = (std::size_t(rows) * sizeof(float) + 255) / 256 * 256;
+  constexpr std::size_t kPieceValues = 512 * sizeof(float);
+  return 2 * matrix + row_values + (row_values > kPieceValues ? row_values : kPieceValues);
+}
+inline constexpr std::size_t kRowSumScratch = std::size_t{1} << 20;
+inline constexpr std::size_t kMatmulScratch = std::size_t{32} << 20;  // NVIDIA's advice for Hopper
 
 struct Baselines {
   std::span<const Baseline<SoftmaxArgs>> softmax;
@@ -96,13 +104,5 @@ struct Baselines {
   // without epilogue still needs. Reads c, c_strides, bias, out_type, m, n, stream, epilogue.
   Prepared<MatmulArgs> (*matmul_steps)(const MatmulArgs& example);
 };
-
-// Each defined where its backend is linked.
-const Baselines& cuda_baselines();
-const Baselines& emu_baselines();
-
-// Those of the libraries of the CUDA toolkit; where they are linked, which is in lkbench alone.
-std::span<const Baseline<RowSumArgs>> cub_baselines();
-std::span<const Baseline<MatmulArgs>> cublas_baselines();
 
 }  // namespace libkernels::bench

@@ -17,7 +17,7 @@ namespace matmul_naive {
 
 constexpr int kTile = 32;
 constexpr int kThreads = kTile * kTile;
-constexpr double kMostWork = 2.0 * 4096 * 4096 * 4096;  // FLOPs; about 60 ms by the naive kernel
+constexpr double kMostWork = 2.0 * 2048 * 2048 * 2048;  // FLOPs; more takes tens of milliseconds
 
 struct Params {
   const void* a;
@@ -29,10 +29,6 @@ struct Params {
   bench::Strides a_strides, b_strides, c_strides;
   unsigned tiles_n;
 };
-
-LK_DEVICE std::int64_t at(const bench::Strides& s, std::int64_t row, std::int64_t col) {
-  return row * s.row + col * s.col;
-}
 
 template <DType kOut>
 LK_DEVICE void finish(const Params& p, std::int64_t row, std::int64_t col, float sum) {
@@ -127,9 +123,10 @@ cudaError_t launch_tiled(const bench::MatmulArgs& args) {
 
 bench::Prepared<bench::MatmulArgs> prepare(const bench::MatmulArgs& example, const char* kernel,
                                            cudaError_t (*launch)(const bench::MatmulArgs&)) {
-  with_product_types(example.in_type, example.out_type, [](auto, auto) { return 0; });  // may refuse
+  with_product_types(example.in_type, example.out_type,
+                     [](auto, auto) { return 0; });  // may refuse
   if (2.0 * double(example.m) * double(example.n) * double(example.k) > kMostWork) {
-    throw bench::Refusal("problems beyond 4096^3 take too long");
+    throw bench::Refusal("problems beyond 2048^3 take too long");
   }
   return {.kernel = kernel, .launches = 1, .call = launch};
 }
@@ -139,17 +136,15 @@ bench::Prepared<bench::MatmulArgs> prepare(const bench::MatmulArgs& example, con
 const bench::Baseline<bench::MatmulArgs> kMatmulNaive{
     .role = "naive",
     .kernel = "matmul_naive",
-    .scratch_bytes = &no_scratch<bench::MatmulArgs>,
-    .prepare = [](const bench::MatmulArgs& example) {
-      return matmul_naive::prepare(example, "matmul_naive", &matmul_naive::launch_naive);
+    .prepare = [](std::span<const bench::MatmulArgs> examples) {
+      return matmul_naive::prepare(examples[0], "matmul_naive", &matmul_naive::launch_naive);
     }};
 
 const bench::Baseline<bench::MatmulArgs> kMatmulTiled{
     .role = "tiled",
     .kernel = "matmul_tiled",
-    .scratch_bytes = &no_scratch<bench::MatmulArgs>,
-    .prepare = [](const bench::MatmulArgs& example) {
-      return matmul_naive::prepare(example, "matmul_tiled", &matmul_naive::launch_tiled);
+    .prepare = [](std::span<const bench::MatmulArgs> examples) {
+      return matmul_naive::prepare(examples[0], "matmul_tiled", &matmul_naive::launch_tiled);
     }};
 
 }  // namespace libkernels::inline LK_BACKEND::bench_device

@@ -14,8 +14,9 @@ namespace libkernels::inline LK_BACKEND::bench_device {
 namespace row_sum_naive {
 
 constexpr int kThreads = 256;
-// A row of 2^20 elements in series takes some tens of milliseconds.
-constexpr std::int64_t kLongestSerialRow = 16384;
+// Longer rows take more than some milliseconds.
+constexpr std::int64_t kLongestThreadRow = 4096;
+constexpr std::int64_t kLongestCtaRow = std::int64_t{1} << 20;
 
 struct Params {
   const void* x;
@@ -73,15 +74,15 @@ cudaError_t launch_cta(const bench::RowSumArgs& args) {
   });
 }
 
-bench::Prepared<bench::RowSumArgs> prepare_thread(const bench::RowSumArgs& example) {
-  if (example.cols > kLongestSerialRow)
+bench::Prepared<bench::RowSumArgs> prepare_thread(std::span<const bench::RowSumArgs> examples) {
+  if (examples[0].cols > kLongestThreadRow)
     throw bench::Refusal("a thread a row: rows this long take too long");
   return {.kernel = "row_sum_thread", .launches = 1, .call = &launch_thread};
 }
 
-bench::Prepared<bench::RowSumArgs> prepare_cta(const bench::RowSumArgs& example) {
+bench::Prepared<bench::RowSumArgs> prepare_cta(std::span<const bench::RowSumArgs> examples) {
   constexpr std::int64_t kMostSteps = std::int64_t{1} << 16;
-  if (example.cols / kThreads > kMostSteps)
+  if (examples[0].cols / kThreads > kMostSteps)
     throw bench::Refusal("a CTA a row: rows this long take too long");
   return {.kernel = "row_sum_cta", .launches = 1, .call = &launch_cta};
 }
@@ -89,14 +90,9 @@ bench::Prepared<bench::RowSumArgs> prepare_cta(const bench::RowSumArgs& example)
 }  // namespace row_sum_naive
 
 const bench::Baseline<bench::RowSumArgs> kRowSumThread{
-    .role = "naive",
-    .kernel = "row_sum_thread",
-    .scratch_bytes = &no_scratch<bench::RowSumArgs>,
-    .prepare = &row_sum_naive::prepare_thread};
+    .role = "naive", .kernel = "row_sum_thread", .prepare = &row_sum_naive::prepare_thread};
 
-const bench::Baseline<bench::RowSumArgs> kRowSumCta{.role = "naive_cta",
-                                                    .kernel = "row_sum_cta",
-                                                    .scratch_bytes = &no_scratch<bench::RowSumArgs>,
-                                                    .prepare = &row_sum_naive::prepare_cta};
+const bench::Baseline<bench::RowSumArgs> kRowSumCta{
+    .role = "naive_cta", .kernel = "row_sum_cta", .prepare = &row_sum_naive::prepare_cta};
 
 }  // namespace libkernels::inline LK_BACKEND::bench_device

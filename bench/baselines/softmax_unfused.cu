@@ -187,23 +187,22 @@ cudaError_t launch_types(const bench::SoftmaxArgs& args) {
   return error;
 }
 
+static_assert(kFewRows == 512, "softmax_scratch_bytes has room for as many pieces");
+
 cudaError_t launch(const bench::SoftmaxArgs& args) {
   return with_types(args.x_type, args.y_type,
                     [&](auto in, auto out) { return launch_types<in(), out()>(args); });
 }
 
-bench::Prepared<bench::SoftmaxArgs> prepare(const bench::SoftmaxArgs& example) {
-  return {
-      .kernel = "softmax_unfused", .launches = pieces_of(example) == 1 ? 5 : 7, .call = &launch};
+bench::Prepared<bench::SoftmaxArgs> prepare(std::span<const bench::SoftmaxArgs> examples) {
+  return {.kernel = "softmax_unfused",
+          .launches = pieces_of(examples[0]) == 1 ? 5 : 7,
+          .call = &launch};
 }
 
 }  // namespace softmax_unfused
 
 const bench::Baseline<bench::SoftmaxArgs> kSoftmaxUnfused{
-    .role = "unfused",
-    .kernel = "softmax_unfused",
-    .scratch_bytes =
-        [](const bench::SoftmaxArgs& args) { return softmax_unfused::Scratch(args).total; },
-    .prepare = &softmax_unfused::prepare};
+    .role = "unfused", .kernel = "softmax_unfused", .prepare = &softmax_unfused::prepare};
 
 }  // namespace libkernels::inline LK_BACKEND::bench_device

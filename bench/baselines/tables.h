@@ -14,4 +14,12 @@ extern const bench::Baseline<bench::MatmulArgs> kMatmulNaive;
 extern const bench::Baseline<bench::MatmulArgs> kMatmulTiled;
 bench::Prepared<bench::MatmulArgs> matmul_steps(const bench::MatmulArgs& example);
 
+// All of the backend: these, and the libraries of the CUDA toolkit.
+bench::Baselines baselines();
+
+// Of the CUDA backend alone.
+std::span<const bench::Baseline<bench::RowSumArgs>> cub_baselines();
+std::span<const bench::Baseline<bench::MatmulArgs>> cublas_baselines();
+std::span<const bench::Baseline<bench::MatmulArgs>> cublaslt_baselines();
+
 }  // namespace libkernels::inline LK_BACKEND::bench_device

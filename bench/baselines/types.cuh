@@ -67,8 +67,10 @@ LK_DEVICE void store(void* p, std::int64_t i, float v) {
   ptx::st_global(static_cast<typename Storage<T>::Element*>(p) + i, Storage<T>::encode(v));
 }
 
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+LK_DEVICE std::int64_t at(const bench::Strides& s, std::int64_t row, std::int64_t col) {
+  return row * s.row + col * s.col;
+}
 
-inline std::size_t no_scratch(const auto&) { return 0; }
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace libkernels::inline LK_BACKEND::bench_device
