@@ -81,8 +81,7 @@ bench::Prepared<bench::RowSumArgs> prepare_thread(std::span<const bench::RowSumA
 }
 
 bench::Prepared<bench::RowSumArgs> prepare_cta(std::span<const bench::RowSumArgs> examples) {
-  constexpr std::int64_t kMostSteps = std::int64_t{1} << 16;
-  if (examples[0].cols / kThreads > kMostSteps)
+  if (examples[0].cols > kLongestCtaRow)
     throw bench::Refusal("a CTA a row: rows this long take too long");
   return {.kernel = "row_sum_cta", .launches = 1, .call = &launch_cta};
 }

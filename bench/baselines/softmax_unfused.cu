@@ -6,7 +6,8 @@
 //   s = row sum of b          MN reads
 //   y = b / s                 MN reads, MN writes
 //
-// Traffic: 5MN reads and 3MN writes (and 6M of m and s) where the fused kernel has MN and MN.
+// Traffic: 5MN reads and 3MN writes where the fused kernel has MN and MN, and m and s: each vector
+// of 16 bytes asks the caches for its row's value.
 // Numerics: each step computes in fp32 and rounds to the tensor's type; m and s stay in fp32. Each
 // kernel by itself is a decent one, so that the chain is slow for what it moves and for nothing
 // else: 16-byte vectors, a CTA or a warp a row, and where long rows are few each of the two

@@ -29,6 +29,47 @@ LK_DEVICE float step(float x, float w) {
   if constexpr (kStep == Step::relu) return x < 0 ? 0.0f : x;  // keeps NaN
 }
 
+// The elements in the 16 bytes at p, a multiple of 16.
+template <DType T>
+LK_DEVICE void load_16_bytes(const void* p, float* f) {
+  const uint4 v = ptx::ld_global(static_cast<const uint4*>(p));
+  const std::uint32_t words[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) Storage<T>::unpack(words[i], f + i * Storage<T>::kPerWord);
+}
+
+// What belongs to elements first ... first + kCount - 1, which may end in a later row: with one load
+// where one will do.
+template <DType kW, Per kPer, int kCount>
+LK_DEVICE void load_operand(const StepParams& p, std::int64_t first, float* w) {
+  if constexpr (kPer != Per::nothing) {
+    std::int64_t row = quotient(first, p.cols);
+    std::int64_t col = first - row * p.cols.divisor;
+    const bool one_row = col + kCount <= p.cols.divisor;
+    if (kPer == Per::row && one_row) {
+      const float same = load<kW>(p.w, row);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) w[i] = same;
+      return;
+    }
+    using Element = typename Storage<kW>::Element;
+    if constexpr (kPer == Per::column && kCount * sizeof(Element) == 16) {
+      if (one_row && col % kCount == 0) {  // p.w is a multiple of 16
+        load_16_bytes<kW>(static_cast<const Element*>(p.w) + col, w);
+        return;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      w[i] = first + i < p.n ? load<kW>(p.w, kPer == Per::row ? row : col) : 0.0f;
+      if (++col == p.cols.divisor) {
+        col = 0;
+        ++row;
+      }
+    }
+  }
+}
+
 inline constexpr int kStepThreads = 256;
 
 template <DType kIn, DType kW, DType kOut, Step kStep, Per kPer, int kCount>
@@ -36,37 +77,28 @@ __global__ void __launch_bounds__(kStepThreads) step_kernel(StepParams p) {
   static_assert(kIn == kOut || kCount == 1);
   const std::int64_t first = (std::int64_t(blockIdx.x) * kStepThreads + threadIdx.x) * kCount;
   if (first >= p.n) return;
-  const std::int64_t row = kPer == Per::nothing ? 0 : quotient(first, p.cols);
-  const std::int64_t col = first - row * p.cols.divisor;
-  const auto w_of = [&](int i) {  // of element first + i, which may lie in a later row
-    if constexpr (kPer == Per::nothing) return 0.0f;
-    std::int64_t r = row, c = col + i;
-    while (c >= p.cols.divisor) {
-      c -= p.cols.divisor;
-      ++r;
-    }
-    return load<kW>(p.w, kPer == Per::row ? r : c);
-  };
+  float w[kCount] = {};
+  load_operand<kW, kPer, kCount>(p, first, w);
   if constexpr (kCount > 1) {
     if (first + kCount <= p.n) {
       constexpr int kPerWord = Storage<kIn>::kPerWord;
-      uint4 v = ptx::ld_global(static_cast<const uint4*>(p.x) + first / kCount);
-      std::uint32_t words[4] = {v.x, v.y, v.z, v.w};
+      float f[kCount];
+      load_16_bytes<kIn>(static_cast<const typename Storage<kIn>::Element*>(p.x) + first, f);
+      std::uint32_t words[4];
 #pragma unroll
-      for (int word = 0; word < 4; ++word) {
-        float f[kPerWord];
-        Storage<kIn>::unpack(words[word], f);
+      for (int i = 0; i < kCount; ++i) f[i] = step<kStep>(f[i], w[i]);
 #pragma unroll
-        for (int i = 0; i < kPerWord; ++i) f[i] = step<kStep>(f[i], w_of(word * kPerWord + i));
-        words[word] = Storage<kOut>::pack(f);
-      }
-      v = {words[0], words[1], words[2], words[3]};
-      ptx::st_global(static_cast<uint4*>(p.y) + first / kCount, v);
+      for (int i = 0; i < 4; ++i) words[i] = Storage<kOut>::pack(f + i * kPerWord);
+      ptx::st_global(static_cast<uint4*>(p.y) + first / kCount,
+                     {words[0], words[1], words[2], words[3]});
       return;
     }
   }
-  for (int i = 0; i < kCount && first + i < p.n; ++i) {
-    store<kOut>(p.y, first + i, step<kStep>(load<kIn>(p.x, first + i), w_of(i)));
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (first + i < p.n) {
+      store<kOut>(p.y, first + i, step<kStep>(load<kIn>(p.x, first + i), w[i]));
+    }
   }
 }
 
@@ -84,7 +116,7 @@ cudaError_t launch_step(void* y, const void* x, const void* w, std::int64_t n, s
     const auto aligned = [](const void* q) {
       return reinterpret_cast<std::uintptr_t>(q) % 16 == 0;
     };
-    if (aligned(x) && aligned(y)) {
+    if (aligned(x) && aligned(y) && aligned(w)) {
       return start(&step_kernel<kIn, kW, kOut, kStep, kPer, kPerVector>, kPerVector);
     }
   }
