@@ -60,8 +60,9 @@ std::size_t scratch_bytes(const bench::RowSumArgs& args) {
 bench::Prepared<bench::RowSumArgs> prepare(std::span<const bench::RowSumArgs> examples) {
   const bool one = examples[0].rows == 1;
   const std::size_t bytes = scratch_bytes(examples[0]);
-  if (bytes > bench::kRowSumScratch)
+  if (bytes > bench::kRowSumScratch) {
     throw bench::Refusal("needs more scratch memory than it has here");
+  }
   return {.kernel = one ? "cub::DeviceReduce" : "cub::DeviceSegmentedReduce",
           .launches = one ? 2 : 1,
           .call = [bytes](const bench::RowSumArgs& args) {

@@ -75,14 +75,16 @@ cudaError_t launch_cta(const bench::RowSumArgs& args) {
 }
 
 bench::Prepared<bench::RowSumArgs> prepare_thread(std::span<const bench::RowSumArgs> examples) {
-  if (examples[0].cols > kLongestThreadRow)
+  if (examples[0].cols > kLongestThreadRow) {
     throw bench::Refusal("a thread a row: rows this long take too long");
+  }
   return {.kernel = "row_sum_thread", .launches = 1, .call = &launch_thread};
 }
 
 bench::Prepared<bench::RowSumArgs> prepare_cta(std::span<const bench::RowSumArgs> examples) {
-  if (examples[0].cols > kLongestCtaRow)
+  if (examples[0].cols > kLongestCtaRow) {
     throw bench::Refusal("a CTA a row: rows this long take too long");
+  }
   return {.kernel = "row_sum_cta", .launches = 1, .call = &launch_cta};
 }
 

@@ -65,8 +65,9 @@ cudaError_t launch(const bench::SoftmaxArgs& args) {
 }
 
 bench::Prepared<bench::SoftmaxArgs> prepare(std::span<const bench::SoftmaxArgs> examples) {
-  if (examples[0].cols > kLongestRow)
+  if (examples[0].cols > kLongestRow) {
     throw bench::Refusal("a CTA a row: rows this long take too long");
+  }
   return {.kernel = "softmax_naive", .launches = 1, .call = &launch};
 }
 
