@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdio>
 #include <memory>
 
 #include "bench/process.h"
@@ -11,10 +13,29 @@
 namespace libkernels::bench {
 namespace {
 
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// How far the run is, and how long it will still take if the rows to come are like those before.
+class Progress {
+ public:
+  explicit Progress(std::size_t rows) : rows_(rows), begin_(now()) {}
+  void row_done() { ++done_; }
+  std::string line(const std::string& row) const {
+    return progress_line(done_, rows_, now() - begin_, row);
+  }
+
+ private:
+  std::size_t rows_;
+  std::size_t done_ = 0;
+  double begin_;
+};
+
 // A row, and what came of it. It runs once, however often Google Benchmark asks.
 class RowDriver {
  public:
-  RowDriver(const BenchRow& row, std::string progress, Report* report)
+  RowDriver(const BenchRow& row, std::shared_ptr<Progress> progress, Report* report)
       : row_(row), progress_(std::move(progress)), report_(report) {}
 
   // The contestant's record; null if the row has none of that role, or does not run any more.
@@ -22,6 +43,7 @@ class RowDriver {
     if (records_.empty() && !interrupted()) {
       show_progress();
       records_ = row_.run();
+      progress_->row_done();
       report_->records.insert(report_->records.end(), records_.begin(), records_.end());
     }
     for (const Record& r : records_) {
@@ -37,12 +59,15 @@ class RowDriver {
   }
 
  private:
+  // On a terminal alone: a pipe gets nothing.
   void show_progress() const {
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}\r", progress_);
+    if (isatty(STDERR_FILENO) == 0) return;
+    fmt::print(stderr, "\r\033[K{}\r", progress_->line(row_.name));
+    std::fflush(stderr);
   }
 
   BenchRow row_;
-  std::string progress_;
+  std::shared_ptr<Progress> progress_;
   Report* report_;
   std::vector<Record> records_;
 };
@@ -108,10 +133,9 @@ std::vector<BenchRow> bench_rows(Runner& runner, const Problems& problems, bool 
 }
 
 void register_rows(const std::vector<BenchRow>& rows, bool counted, Report* report) {
-  std::size_t number = 0;
+  const auto progress = std::make_shared<Progress>(rows.size());
   for (const BenchRow& row : rows) {
-    const auto driver = std::make_shared<RowDriver>(
-        row, fmt::format("[{}/{}] {}", ++number, rows.size(), row.name), report);
+    const auto driver = std::make_shared<RowDriver>(row, progress, report);
     for (const std::string& role : row.roles) {
       const std::string full = (counted ? "modelled/" : "") + row.name + '/' + role;
       benchmark::RegisterBenchmark(

@@ -1,67 +1,241 @@
 #include "bench/ceilings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "bench/model.h"
+#include "bench/statistics.h"
+#include "bench/verify.h"
 
 namespace libkernels::bench {
 namespace {
 
-constexpr std::size_t kCopyUnit = 16;
+constexpr std::size_t kUnit = 16;
+constexpr std::size_t kPeriod = 1 << 20;  // bytes of random data, repeated
+constexpr std::uint64_t kSeed = 7;
+constexpr std::size_t kSrc = 0, kDst = 1;
+// A math kernel runs about this long in each launch.
+constexpr double kMathSeconds = 300e-6;
+constexpr int kProbeIterations = 200;
+
+std::vector<BufferSpec> specs(Traffic traffic, std::size_t bytes) {
+  return {{.use = BufferUse::input, .bytes = traffic == Traffic::write ? kUnit : bytes},
+          {.use = BufferUse::output, .bytes = traffic == Traffic::read ? kUnit : bytes}};
+}
+
+const char* name(Traffic traffic) {
+  return traffic == Traffic::copy ? "copy" : traffic == Traffic::read ? "read" : "write";
+}
+
+std::span<const StreamKernel> kernels_of(const Contestants& all, Traffic traffic) {
+  return traffic == Traffic::copy ? all.copies : traffic == Traffic::read ? all.reads : all.writes;
+}
+
+// Marks the record with the highest rate among those from `first` on; null if there is none.
+CeilingRecord* mark_best(std::vector<CeilingRecord>* records, std::size_t first) {
+  CeilingRecord* best = nullptr;
+  for (std::size_t i = first; i < records->size(); ++i) {
+    CeilingRecord& r = (*records)[i];
+    if (r.us.samples > 0 && (best == nullptr || r.per_s > best->per_s)) best = &r;
+  }
+  if (best != nullptr) best->best = true;
+  return best;
+}
 
 }  // namespace
 
-std::size_t copy_bytes_for(std::int64_t op_bytes) {
-  const std::size_t half = (std::size_t(op_bytes) + 1) / 2;
-  return (half + kCopyUnit - 1) / kCopyUnit * kCopyUnit;
+std::size_t stream_bytes(Traffic traffic, std::int64_t op_bytes) {
+  const std::size_t all = std::size_t(op_bytes);
+  const std::size_t one_way = traffic == Traffic::copy ? (all + 1) / 2 : all;
+  return (one_way + kUnit - 1) / kUnit * kUnit;
 }
 
-std::vector<Contestant> copy_contestants(Device& device, const Contestants& contestants,
-                                         const DeviceProperties& properties,
-                                         const CopyBuffers& buffers) {
-  std::vector<Contestant> copies;
-  const std::int64_t moved = 2 * std::int64_t(buffers.bytes);
-  for (const CopyKernel& kernel : contestants.copies) {
-    copies.push_back(
-        {.name = kernel.name, .bytes = moved, .call = [&](int set, cudaStream_t stream) {
-           check(device,
-                 kernel.launch({.dst = buffers.dst(set),
-                                .src = buffers.src(set),
-                                .bytes = buffers.bytes,
-                                .properties = &properties,
-                                .stream = stream}),
-                 kernel.name);
+StreamTrack::StreamTrack(const Site& site, Traffic traffic, std::int64_t op_bytes, int sets)
+    : traffic_(traffic),
+      bytes_(stream_bytes(traffic, op_bytes)),
+      place_(site, specs(traffic, bytes_), sets, false) {
+  place_.upload_repeated(
+      kSrc, normal_values(DType::f32, std::min(kPeriod, bytes_) / sizeof(float), kSeed));
+  place_.copy_inputs_to_all_sets();
+}
+
+std::int64_t StreamTrack::bytes_moved() const {
+  return std::int64_t(bytes_) * (traffic_ == Traffic::copy ? 2 : 1);
+}
+
+StreamCall StreamTrack::call(int set, cudaStream_t stream) const {
+  return {.dst = place_.at(kDst, set),
+          .src = place_.at(kSrc, set),
+          .bytes = bytes_,
+          .properties = &place_.properties(),
+          .stream = stream};
+}
+
+std::vector<Contestant> StreamTrack::candidates() {
+  std::vector<Contestant> all;
+  const auto add = [&](const char* kernel, std::function<cudaError_t(const StreamCall&)> launch) {
+    all.push_back(
+        {.name = kernel,
+         .launches = 1,
+         .bytes = bytes_moved(),
+         .call = [this, kernel, launch = std::move(launch)](int set, cudaStream_t stream) {
+           check(place_.device(), launch(call(set, stream)), kernel);
          }});
+  };
+  for (const StreamKernel& kernel : kernels_of(place_.contestants(), traffic_)) {
+    add(kernel.name, kernel.launch);
   }
-  copies.push_back(
-      {.name = "copy_on_device", .bytes = moved, .call = [&](int set, cudaStream_t stream) {
-         check(device,
-               device.copy_on_device(buffers.dst(set), buffers.src(set), buffers.bytes, stream),
-               "copy_on_device");
-       }});
-  return copies;
-}
-
-std::vector<CopyResult> copy_results(std::span<const Contestant> copies,
-                                     std::span<const std::vector<double>> samples,
-                                     std::size_t copy_bytes) {
-  std::vector<CopyResult> results;
-  for (std::size_t i = 0; i < copies.size(); ++i) {
-    const Summary seconds = summarize(samples[i]);
-    const double rate = seconds.median > 0 ? 2.0 * double(copy_bytes) / seconds.median : 0;
-    results.push_back({.kernel = copies[i].name, .seconds = seconds, .bytes_per_s = rate});
+  if (traffic_ == Traffic::copy) {
+    add("copy_on_device", [this](const StreamCall& c) {
+      return place_.device().copy_on_device(c.dst, c.src, c.bytes, c.stream);
+    });
+  } else if (traffic_ == Traffic::write) {
+    add("fill",
+        [this](const StreamCall& c) { return place_.device().fill(c.dst, 0, c.bytes, c.stream); });
   }
-  return results;
+  return all;
 }
 
-const CopyResult* best(std::span<const CopyResult> results) {
-  const auto fastest = std::max_element(
-      results.begin(), results.end(),
-      [](const CopyResult& a, const CopyResult& b) { return a.bytes_per_s < b.bytes_per_s; });
-  return fastest == results.end() || fastest->seconds.samples == 0 ? nullptr : &*fastest;
+void StreamTrack::verify(const Contestant& candidate) {
+  place_.poison_outputs();
+  candidate.call(0, place_.stream());
+  place_.synchronize();
+  if (traffic_ == Traffic::read) return;  // it leaves nothing to look at; the emulator counts it
+  const std::size_t period = traffic_ == Traffic::copy ? std::min(kPeriod, bytes_) : kUnit;
+  const std::int64_t words = std::int64_t(bytes_ / sizeof(std::uint32_t));
+  const std::vector<std::byte> first = place_.download(kDst, 0, period);
+  const std::vector<std::byte> wanted =
+      traffic_ == Traffic::copy ? place_.download(kSrc, 0, period) : std::vector<std::byte>(period);
+  if (first != wanted || !place_.repeats(kDst, sizeof(std::uint32_t), words,
+                                         std::int64_t(period / sizeof(std::uint32_t)))) {
+    throw std::runtime_error(fmt::format("{} does not {}", candidate.name, name(traffic_)));
+  }
 }
 
-double fraction_of_ceiling(double op_bytes, double seconds, double ceiling_bytes_per_s) {
-  if (!(seconds > 0) || !(ceiling_bytes_per_s > 0)) return 0;
-  return op_bytes / ceiling_bytes_per_s / seconds;
+Ceilings::Ceilings(const Site& site, const TimingOptions& options, const GpuMonitor& monitor,
+                   std::optional<int> sets)
+    : site_(site), options_(options), monitor_(monitor), sets_(sets) {
+  check(site.backend.device(), site.backend.device().properties(&properties_),
+        "reading the device");
+}
+
+std::string Ceilings::best_stream(Traffic traffic, std::int64_t op_bytes) {
+  const auto [found, fresh] = winners_.try_emplace({traffic, size_class(op_bytes)});
+  if (!fresh) return found->second;
+  try {
+    TimingOptions options = options_;
+    options.sets = sets_.value_or(sets_for_cold(op_bytes, properties_->l2_bytes));
+    std::optional<GpuState> gpu;
+    options.while_busy = [&] { gpu = monitor_.sample(); };
+    StreamTrack track(site_, traffic, op_bytes, options.sets);
+    const std::vector<Contestant> all = track.candidates();
+    for (const Contestant& candidate : all) track.verify(candidate);
+    const Stream stream(site_.backend.device());
+    const auto samples = time_interleaved(site_.backend.device(), stream.get(), all, options);
+    const std::size_t first = records_.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      CeilingRecord r{.kind = name(traffic), .kernel = all[i].name, .bytes = track.bytes_moved()};
+      const Summary seconds = summarize(samples[i]);
+      r.us = seconds.scaled(1e6);
+      r.per_s = seconds.median > 0 ? double(r.bytes) / seconds.median : 0;
+      r.datasheet_per_s = datasheet_of(properties_->name).bytes_per_s;
+      r.gpu = gpu;
+      records_.push_back(std::move(r));
+    }
+    if (const CeilingRecord* best = mark_best(&records_, first)) found->second = best->kernel;
+  } catch (const SkipRow&) {  // the row says so itself, if it is too large as well
+  }
+  return found->second;
+}
+
+void Ceilings::measure_math() {
+  has_math_ = true;
+  Device& device = site_.backend.device();
+  const DeviceMemory sink(device, sizeof(std::uint32_t));
+  const Stream stream(device);
+  for (const MathKernel& kernel : site_.contestants.maths) {
+    if (properties_->cc_major < kernel.cc_major || properties_->cc_major > kernel.cc_major_last) {
+      continue;
+    }
+    MathCall call{.sink = reinterpret_cast<std::uint32_t*>(sink.data()),
+                  .iterations = kProbeIterations,
+                  .properties = properties_,
+                  .stream = stream.get()};
+    const Contestant contestant{
+        .name = kernel.name, .launches = 1, .bytes = 0, .call = [&](int, cudaStream_t s) {
+          MathCall now = call;
+          now.stream = s;
+          check(device, kernel.launch(now), kernel.name);
+        }};
+    TimingOptions options = options_;
+    options.sets = 1;
+    std::optional<GpuState> gpu;
+    options.while_busy = [&] { gpu = monitor_.sample(); };
+    const auto time = [&] {
+      return summarize(
+          time_interleaved(device, stream.get(), std::span(&contestant, 1), options)[0]);
+    };
+    TimingOptions full = options;
+    options.max_rounds = 1;
+    const double probe = time().median;
+    if (!(probe > 0)) continue;
+    call.iterations = int(std::clamp(kProbeIterations * kMathSeconds / probe, 1.0, 1e8));
+    options = full;
+    const Summary seconds = time();
+    CeilingRecord r{.kind = kernel.unit, .kernel = kernel.name};
+    r.flops = kernel.flops(call);
+    r.us = seconds.scaled(1e6);
+    r.per_s = seconds.median > 0 ? r.flops / seconds.median : 0;
+    const Datasheet sheet = datasheet_of(properties_->name);
+    r.datasheet_per_s = r.kind == "fma f32" ? sheet.f32_flops : sheet.bf16_flops;
+    r.gpu = gpu;
+    records_.push_back(std::move(r));
+  }
+  for (std::size_t i = 0; i < records_.size(); ++i) {  // of each unit the best
+    CeilingRecord& r = records_[i];
+    if (!(r.flops > 0) || r.us.samples == 0) continue;
+    r.best = std::none_of(records_.begin(), records_.end(), [&](const CeilingRecord& o) {
+      return o.kind == r.kind && o.per_s > r.per_s;
+    });
+  }
+}
+
+Ceilings::Rate Ceilings::best_math(const std::string& types, int arch) {
+  if (!has_math_) measure_math();
+  const double factor = tensor_factor(types);
+  Rate rate;
+  for (const CeilingRecord& r : records_) {
+    if (!(r.flops > 0) || (r.kind == "fma f32") != (factor == 0)) continue;
+    const bool too_new = arch == 80 && r.kind != "mma.sync bf16" && factor != 0;
+    if (too_new || r.per_s * (factor == 0 ? 1 : factor) <= rate.flops_per_s) continue;
+    rate.flops_per_s = r.per_s * (factor == 0 ? 1 : factor);
+    rate.kernel = factor == 0 || factor == 1 ? r.kind : fmt::format("{} x {:.3g}", r.kind, factor);
+  }
+  return rate;
+}
+
+std::int64_t size_class(std::int64_t bytes) {
+  if (bytes < 64) return bytes;
+  const int shift = std::bit_width(std::uint64_t(bytes)) - 6;
+  const std::int64_t unit = std::int64_t{1} << shift;
+  return (bytes + unit / 2) / unit * unit;
+}
+
+double fraction_of_ceiling(double amount, double seconds, double ceiling_per_s) {
+  if (!(seconds > 0) || !(ceiling_per_s > 0)) return 0;
+  return amount / ceiling_per_s / seconds;
+}
+
+double tensor_factor(const std::string& types) {
+  const std::string input = types.substr(0, types.find("->"));
+  if (input == "f32") return 0;
+  if (input == "tf32") return 0.5;
+  if (input == "tf32x3") return 0.5 / 3;
+  if (input.starts_with("f8")) return 2;
+  return 1;
 }
 
 }  // namespace libkernels::bench

@@ -13,6 +13,10 @@ const Contestants& emu_contestants() {
 const Contestants& cuda_contestants() {
 #endif
   static const Contestants contestants{.copies = bench_device::copy_kernels(),
+                                       .reads = bench_device::read_kernels(),
+                                       .writes = bench_device::write_kernels(),
+                                       .maths = bench_device::math_kernels(),
+                                       .spin = &bench_device::spin,
                                        .gelu_unfused = &bench_device::kGeluUnfused,
                                        .gelu_naive = &bench_device::kGeluNaive,
                                        .compare = &bench_device::compare,

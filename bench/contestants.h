@@ -16,23 +16,44 @@
 
 namespace libkernels::bench {
 
-struct CopyCall {
-  void* dst;  // 16-byte aligned, like src
-  const void* src;
+// What a streaming kernel moves: as much read as written, or one of the two alone.
+enum class Traffic { copy, read, write };
+
+struct StreamCall {
+  void* dst;          // 16-byte aligned, like src; of a read: a sink of 16 bytes
+  const void* src;    // of a write: not used
   std::size_t bytes;  // a multiple of 16
   const DeviceProperties* properties;
   cudaStream_t stream;
 };
 
-// One shape of a hand-written copy kernel. Together with the runtime's own copy they make the
-// ceiling of a size: no kernel that reads and writes as many bytes is expected to be faster.
-struct CopyKernel {
+// One shape of a hand-written copy, read or write. Those of a kind, with the runtime's own, make the
+// ceiling of a size: no kernel that moves as many bytes is expected to be faster.
+struct StreamKernel {
   const char* name;
-  int vector_bytes;
-  int unroll;
-  int threads;
-  bool persistent;
-  cudaError_t (*launch)(const CopyCall& call);
+  cudaError_t (*launch)(const StreamCall& call);
+};
+
+struct MathCall {
+  std::uint32_t* sink;  // one word; never or hardly ever written
+  int iterations;       // of the inner loop
+  const DeviceProperties* properties;
+  cudaStream_t stream;
+};
+
+// Arithmetic out of registers, without memory: the ceiling of a product.
+struct MathKernel {
+  const char* name;
+  const char* unit;   // "fma f32", "mma.sync bf16", "wgmma bf16": what it is the ceiling of
+  int cc_major;       // the first that has the instruction
+  int cc_major_last;  // the last one
+  double (*flops)(const MathCall& call);
+  cudaError_t (*launch)(const MathCall& call);
+};
+
+struct SpinCall {
+  std::uint64_t nanoseconds;
+  cudaStream_t stream;
 };
 
 // Sets *flag (4 bytes on the device, zeroed by the caller) unless a[i] has the bits of
@@ -49,7 +70,11 @@ struct CompareCall {
 
 // An operation adds its own here, from bench/<op>_contestants.h.
 struct Contestants {
-  std::span<const CopyKernel> copies;
+  std::span<const StreamKernel> copies;
+  std::span<const StreamKernel> reads;
+  std::span<const StreamKernel> writes;
+  std::span<const MathKernel> maths;
+  cudaError_t (*spin)(const SpinCall& call);  // one thread, busy until so much time has passed
   const GeluBaseline* gelu_unfused;
   const GeluBaseline* gelu_naive;
   cudaError_t (*compare)(const CompareCall& call);

@@ -24,9 +24,16 @@ std::string cuda_version(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-void add_build(Context* context) {
+// 1980 as "1980"; what is not known as "unknown".
+template <class T>
+std::string known(T value) {
+  return value > 0 ? fmt::format("{}", value) : "unknown";
+}
+
+void add_build(const std::string& command, Context* context) {
   context->insert(context->end(), {{"program", "lkbench " LKBENCH_VERSION},
                                    {"commit", LKBENCH_COMMIT},
+                                   {"command", command},
                                    {"date", utc_now()},
                                    {"cuda_runtime", cuda_version(CUDART_VERSION)},
                                    {"toolkit", LKBENCH_TOOLKIT},
@@ -46,30 +53,38 @@ const std::string& find(const Context& context, const std::string& key) {
 
 }  // namespace
 
-Context measured_context(const Flags& flags, const DeviceProperties& device,
-                         const GpuMonitor& monitor) {
+Context measured_context(const Flags& flags, const std::string& command,
+                         const DeviceProperties& device, const GpuMonitor& monitor) {
   Context context;
-  add_build(&context);
+  add_build(command, &context);
+  const GpuFacts& facts = monitor.facts();
   const bool graph = flags.mode == Mode::graph;
   context.insert(
       context.end(),
       {{"mode", name(flags.mode)},
        {"mode_meaning", graph ? "time per call of a CUDA graph of many calls, median over replays"
                               : "one pair of events a call, median over calls"},
-       {"cache", "cold: buffers rotate beyond twice the L2"},
+       {"cache", flags.warm ? "warm: one set of buffers, in the L2 as far as it fits"
+                            : "cold: buffers rotate beyond twice the L2"},
        {"seconds_per_row", fmt::format("{}", flags.seconds)},
+       {"precision", fmt::format("{}", flags.precision)},
        {"device", device.name},
        {"compute_capability", fmt::format("{}.{}", device.cc_major, device.cc_minor)},
        {"sm_count", fmt::format("{}", device.sm_count)},
        {"l2_bytes", fmt::format("{}", device.l2_bytes)},
        {"memory_bytes", fmt::format("{}", device.memory_bytes)},
-       {"driver", monitor.driver_version()}});
+       {"driver", facts.driver},
+       {"power_cap_watts", known(facts.power_cap_watts)},
+       {"max_sm_mhz", known(facts.max_sm_mhz)},
+       {"max_memory_mhz", known(facts.max_memory_mhz)},
+       {"ecc", facts.ecc},
+       {"mig", facts.mig}});
   return context;
 }
 
-Context counted_context(const Flags& flags) {
+Context counted_context(const Flags& flags, const std::string& command) {
   Context context;
-  add_build(&context);
+  add_build(command, &context);
   context.insert(context.end(),
                  {{"mode", "counted"},
                   {"mode_meaning",
@@ -86,10 +101,11 @@ std::string headline(const Context& context) {
   if (get("mode") == "counted") {
     return text + fmt::format("COUNTED AND MODELLED, NOT MEASURED: {}\n", get("device"));
   }
-  return text + fmt::format("{}: {} SMs, cc {}, driver {}, CUDA {}\nmode {}: {}; {}; input: {}\n",
-                            get("device"), get("sm_count"), get("compute_capability"),
-                            get("driver"), get("cuda_runtime"), get("mode"), get("mode_meaning"),
-                            get("cache"), get("input"));
+  return text +
+         fmt::format("{}: {} SMs, cc {}, driver {}, CUDA {}, {} W\nmode {}: {}; {}; input: {}\n",
+                     get("device"), get("sm_count"), get("compute_capability"), get("driver"),
+                     get("cuda_runtime"), get("power_cap_watts"), get("mode"), get("mode_meaning"),
+                     get("cache"), get("input"));
 }
 
 }  // namespace libkernels::bench

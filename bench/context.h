@@ -13,9 +13,10 @@ namespace libkernels::bench {
 
 using Context = std::vector<std::pair<std::string, std::string>>;
 
-Context measured_context(const Flags& flags, const DeviceProperties& device,
-                         const GpuMonitor& monitor);
-Context counted_context(const Flags& flags);
+// `command`: the arguments of the program.
+Context measured_context(const Flags& flags, const std::string& command,
+                         const DeviceProperties& device, const GpuMonitor& monitor);
+Context counted_context(const Flags& flags, const std::string& command);
 
 // Two or three lines for the reader of a table.
 std::string headline(const Context& context);

@@ -1,4 +1,6 @@
 // A row on the emulator: what it counted, what follows, and no time.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "bench/counted.h"
@@ -25,15 +27,14 @@ class CountedRunner : public Runner {
     problem.fill(place);
     std::vector<Record> records;
     for (const Way& way : problem.ways(place)) {
-      Record record = record_of(problem.about(), way.role, way.kernel, "counted");
-      if (!way.skipped.empty()) {
-        record.note = "skipped: " + way.skipped;
-        records.push_back(std::move(record));
-        continue;
-      }
       place.poison_outputs();
-      count_call(&record, way.resources, [&] { way.call(0, place.stream()); });
-      verify_way(problem, way, place, &record);
+      Record record = record_of(problem.about(), way.role, way.kernel, "counted");
+      try {
+        count_call(&record, way.resources, [&] { way.call(0, place.stream()); });
+        verify_way(problem, way, place, &record);
+      } catch (const SkipRow& reason) {
+        record.note = fmt::format("skipped: {}", reason.what());
+      }
       records.push_back(std::move(record));
     }
     const auto unfused = std::find_if(records.begin(), records.end(),

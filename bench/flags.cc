@@ -10,9 +10,11 @@
 namespace libkernels::bench {
 namespace {
 
-constexpr const char* kOwnFlags[] = {"--help", "--suite", "--dtype", "--form",    "--layout",
-                                     "--n",    "--shape", "--arch",  "--mode",    "--seconds",
-                                     "--out",  "--list",  "--large", "--emulate", "--device"};
+constexpr const char* kOwnFlags[] = {
+    "--help",      "--suite",   "--dtype",    "--form",      "--layout", "--n",
+    "--shape",     "--arch",    "--mode",     "--out",       "--list",   "--explain",
+    "--large",     "--warm",    "--seconds",  "--precision", "--ab",     "--max-samples",
+    "--sustained", "--emulate", "--ceilings", "--device"};
 constexpr const char* kBenchmarkFlags[] = {"--benchmark_list_tests",
                                            "--benchmark_filter",
                                            "--benchmark_min_time",
@@ -87,14 +89,25 @@ std::int64_t parse_digits(std::string_view text, std::string_view whole) {
   return std::int64_t(v);
 }
 
-double parse_seconds(std::string_view text) {
+double parse_number(std::string_view flag, std::string_view text, double least, double most,
+                    const char* what) {
   double v = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc() || end != text.data() + text.size() || !(v > 0 && v <= 600)) {
-    throw FlagError(
-        fmt::format("--seconds={}: not a number of seconds above 0 and up to 600", text));
+  if (error != std::errc() || end != text.data() + text.size() || !(v >= least && v <= most)) {
+    throw FlagError(fmt::format("{}={}: not {} from {:g} to {:g}", flag, text, what, least, most));
   }
   return v;
+}
+
+// "ours,cublaslt"
+std::vector<std::string> parse_versus(std::string_view text) {
+  std::vector<std::string> two;
+  for (const auto part : split(text)) two.emplace_back(part == "ours" ? "fused" : part);
+  if (two.size() != 2 || two[0].empty() || two[1].empty() || two[0] == two[1]) {
+    throw FlagError(
+        fmt::format("--ab={}: two different contestants, as in --ab=ours,cublaslt", text));
+  }
+  return two;
 }
 
 int parse_arch(std::string_view text) {
@@ -103,6 +116,10 @@ int parse_arch(std::string_view text) {
     if (text == std::to_string(arch)) return arch;
   }
   throw FlagError(fmt::format("--arch={}: choose out of 80, 90, 100", text));
+}
+
+bool is_own(std::string_view name) {
+  return std::count(std::begin(kOwnFlags), std::end(kOwnFlags), name) > 0;
 }
 
 [[noreturn]] void refuse_unknown(std::string_view flag) {
@@ -144,43 +161,92 @@ void set_switch(bool* target, std::string_view name, bool has_value) {
   *target = true;
 }
 
-void apply(std::string_view name, std::string_view value, bool has_value, Flags* flags) {
-  if (name == "--help") return set_switch(&flags->help, name, has_value);
-  if (name == "--list") return set_switch(&flags->list, name, has_value);
-  if (name == "--emulate") return set_switch(&flags->emulate, name, has_value);
-  if (name == "--large") {
-    flags->quick = false;
-    flags->timing.emplace_back(name);
-    return set_switch(&flags->selection.large, name, has_value);
+// Those without a value. False if `name` is none of them.
+bool apply_switch(std::string_view name, bool has_value, Flags* flags) {
+  const std::pair<const char*, bool*> switches[] = {{"--help", &flags->help},
+                                                    {"--list", &flags->list},
+                                                    {"--explain", &flags->explain},
+                                                    {"--emulate", &flags->emulate},
+                                                    {"--warm", &flags->warm},
+                                                    {"--ceilings", &flags->ceilings},
+                                                    {"--large", &flags->selection.large}};
+  for (const auto& [flag, target] : switches) {
+    if (name != flag) continue;
+    set_switch(target, name, has_value);
+    if (name == "--large") flags->quick = false;
+    if (name == "--large" || name == "--warm" || name == "--ceilings") {
+      flags->timing.emplace_back(name);
+    }
+    return true;
   }
-  if (!std::count(std::begin(kOwnFlags), std::end(kOwnFlags), name)) refuse_unknown(name);
-  if (!has_value || value.empty())
-    throw FlagError(fmt::format("{} needs a value: {}=...", name, name));
-  if (name == "--seconds" || name == "--mode") flags->timing.emplace_back(name);
+  return false;
+}
+
+// Which rows. False if `name` is not of that kind.
+bool apply_filter(std::string_view name, std::string_view value, Flags* flags) {
+  Selection& selection = flags->selection;
+  for (const auto part : split(value)) {
+    if (name == "--suite") {
+      flags->suites.emplace_back(part);
+    } else if (name == "--dtype") {
+      selection.types.push_back(parse_types(part));
+    } else if (name == "--form") {
+      selection.forms.emplace_back(part);
+    } else if (name == "--layout") {
+      selection.layouts.emplace_back(part);
+    } else if (name == "--n") {
+      selection.shapes.push_back({parse_size(part)});
+    } else if (name == "--shape") {
+      selection.shapes.push_back(parse_shape(part));
+    } else {
+      return false;
+    }
+  }
+  flags->quick = false;
+  return true;
+}
+
+// How measured rows are timed. False if `name` is not of that kind.
+bool apply_timing(std::string_view name, std::string_view value, Flags* flags) {
+  constexpr const char* kSeconds = "a number of seconds";
   if (name == "--seconds") {
-    flags->seconds = parse_seconds(value);
-  } else if (name == "--out") {
-    flags->out = value;
+    flags->seconds = parse_number(name, value, 1e-3, 600, kSeconds);
+  } else if (name == "--sustained") {
+    flags->sustained = parse_number(name, value, 0, 600, kSeconds);
+  } else if (name == "--precision") {
+    if (value.ends_with('%')) value.remove_suffix(1);
+    flags->precision = parse_number(name, value, 0.01, 50, "a percentage") / 100;
+  } else if (name == "--max-samples") {
+    flags->max_samples = int(parse_number(name, value, 7, 100000, "a number of samples"));
+  } else if (name == "--ab") {
+    flags->versus = parse_versus(value);
   } else if (name == "--mode") {
     if (value != "graph" && value != "isolated") {
-      throw FlagError(fmt::format("--mode={}: choose out of graph, isolated", value));
+      throw FlagError(fmt::format("--mode={}: not a mode{}; choose out of graph, isolated", value,
+                                  did_you_mean(value, {"graph", "isolated"})));
     }
     flags->mode = value == "graph" ? Mode::graph : Mode::isolated;
+  } else {
+    return false;
+  }
+  flags->timing.emplace_back(name);
+  return true;
+}
+
+void apply(std::string_view name, std::string_view value, bool has_value, Flags* flags) {
+  if (apply_switch(name, has_value, flags)) return;
+  if (!is_own(name)) refuse_unknown(name);
+  if (!has_value || value.empty())
+    throw FlagError(fmt::format("{} needs a value: {}=...", name, name));
+  if (apply_timing(name, value, flags)) return;
+  if (name == "--out") {
+    flags->out = value;
   } else if (name == "--device") {
     for (const auto part : split(value)) flags->devices.emplace_back(part);
   } else if (name == "--arch") {
     flags->arch = parse_arch(value);
   } else {
-    flags->quick = false;
-    Selection& selection = flags->selection;
-    for (const auto part : split(value)) {
-      if (name == "--suite") flags->suites.emplace_back(part);
-      if (name == "--dtype") selection.types.push_back(parse_types(part));
-      if (name == "--form") selection.forms.emplace_back(part);
-      if (name == "--layout") selection.layouts.emplace_back(part);
-      if (name == "--n") selection.shapes.push_back({parse_size(part)});
-      if (name == "--shape") selection.shapes.push_back(parse_shape(part));
-    }
+    apply_filter(name, value, flags);
   }
 }
 
@@ -262,17 +328,26 @@ const char* name(Mode mode) { return mode == Mode::graph ? "graph" : "isolated";
 
 Flags parse_flags(const std::vector<std::string>& arguments) {
   Flags flags;
-  for (const std::string& argument : arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
     const std::size_t equals = argument.find('=');
-    const bool has_value = equals != std::string::npos;
+    bool has_value = equals != std::string::npos;
     const std::string_view name = std::string_view(argument).substr(0, equals);
-    const std::string_view value =
+    std::string_view value =
         has_value ? std::string_view(argument).substr(equals + 1) : std::string_view();
     if (name == "-h") {
       flags.help = true;
     } else if (name.starts_with("--benchmark_")) {
       add_benchmark_flag(name, value, argument, &flags);
+    } else if (!has_value && apply_switch(name, false, &flags)) {
+      continue;
     } else {
+      // "--ab ours,cublaslt": the next argument, unless it is a flag itself.
+      const bool next_is_value = i + 1 < arguments.size() && !arguments[i + 1].starts_with("-");
+      if (!has_value && next_is_value && is_own(name)) {
+        has_value = true;
+        value = arguments[++i];
+      }
       apply(name, value, has_value, &flags);
     }
   }
@@ -293,14 +368,27 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
   --n=LIST           the same for one extent
   --layout=LIST      as --list names them: x+1, NT, ...
   --arch=80          ours from that generation's kernels: 80, 90 or 100
-  --large            adds 2^30 elements (measured rows only, as --seconds and --mode)
-  --seconds=S        timing budget of a row (default 0.3)
-  --mode=graph       time per launch of a CUDA graph of many launches (default)
+  --large            adds rows of gigabytes (measured rows only, as all that concerns time)
+  --ab=ours,PEER     interleaves these two alone, A B A B, and prints the ratio of their times with
+                     its interval; a contestant is a role (ours, naive, unfused, cublaslt, ...) or
+                     a kernel's name
+  --seconds=S        the most that timing a row may take (default 0.3); 0.05 for a quick look
+  --precision=P      percent; a row ends earlier, once half the interval of every median is below
+                     that part of it (default 0.5)
+  --max-samples=N    the most samples of a row (default 400)
+  --sustained=S      for products so large that power limits them: also S seconds (default 1) of
+                     each contestant alone and without a pause; 0: no
+  --mode=graph       time per launch of a CUDA graph of many launches (default); single calls are in
+                     a column of their own
   --mode=isolated    one pair of events a launch
-  --out=FILE         the records as JSON; bench/report.h documents the schema
+  --warm             one set of buffers, so that what fits the L2 stays there; without it buffers
+                     rotate beyond twice the L2, and everything is cold
+  --ceilings         also copy, read and write at three sizes, and the arithmetic
+  --explain          what the library says of each row (which kernel, and why); nothing is run
+  --out=FILE         the records as JSON; bench/schema.json is the schema
   --emulate          counted mode, even if there is a GPU
   --device=LIST      emulated devices: a100, h100, h200 (default), b200, emu80, emu90, emu100, ...
-  --list             the rows that would run
+  --list             the rows that would run, with the bytes that each must move
   --benchmark_*      Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_format=json,
                      --benchmark_out=FILE, ...; with --benchmark_format its own output goes to
                      stdout and our table to stderr

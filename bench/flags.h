@@ -26,8 +26,15 @@ struct Flags {
   std::vector<std::string> suites;  // empty: all
   Selection selection;              // types, forms, layouts, shapes, large
   int arch = 0;                     // the generation that ours is pinned to; 0: its own choice
-  double seconds = 0.3;             // of timing a row
+  double seconds = 0.3;             // of timing a row, at most
+  double precision = 0.005;         // half the median's interval, relative, at which a row ends
+  int max_samples = 400;            // of a row
+  double sustained = 1;             // seconds without a pause, of power-limited rows; 0: not
   Mode mode = Mode::graph;
+  bool warm = false;                   // one set of buffers: what fits the L2 stays there
+  bool explain = false;                // what the library says of each row, instead of running it
+  bool ceilings = false;               // the ceilings, whatever the rows
+  std::vector<std::string> versus;     // --ab: two roles or kernels ("ours" is "fused"), or none
   std::vector<std::string> timing;     // those given that only measured rows heed
   std::string out;                     // path of the JSON records; empty: none
   std::vector<std::string> devices;    // emulated profiles

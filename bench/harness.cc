@@ -6,7 +6,11 @@
 #include <chrono>
 #include <cmath>
 
+#include <optional>
+#include <thread>
+
 #include "bench/process.h"
+#include "bench/statistics.h"
 
 namespace libkernels::bench {
 namespace {
@@ -17,15 +21,16 @@ constexpr int kMaxSets = 4096;
 // A graph runs about this long: 0.05% of it is the resolution of an event.
 constexpr double kGraphSeconds = 1e-3;
 constexpr int kMaxGraphLaunches = 4096;  // capturing and instantiating cost about 3 us each
-constexpr int kMinRounds = 7;
-constexpr int kMaxRounds = 400;
-constexpr int kMaxIsolatedRounds = 2000;
+constexpr int kMinRounds = 7;            // with six the interval is the samples' whole range
+constexpr int kRoundsBetweenChecks = 4;
 constexpr int kMinWarmUpRounds = 2;
-constexpr double kWarmUpSeconds = 0.03;  // until the clocks are up
-constexpr double kSampleSeconds = 0.1;   // between two looks at the clocks
-// For planning alone: a launch in a graph, and the memory's rate.
+constexpr double kWarmUpSeconds = 0.03;    // until the clocks are up
+constexpr double kSampleSeconds = 0.1;     // between two looks at the clocks
+constexpr double kEnqueueSeconds = 20e-6;  // of the host, for a launch between two events
+// For planning alone: a launch in a graph, the memory's rate, two events around a call.
 constexpr double kLaunchSeconds = 1.3e-6;
 constexpr double kBytesPerSecond = 4e12;
+constexpr double kEventSeconds = 4e-6;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -66,9 +71,7 @@ class Work {
         begin_(device),
         end_(device) {
     if (options.mode != Mode::graph) return;
-    const double estimate =
-        std::max(contestant.launches * kLaunchSeconds, double(contestant.bytes) / kBytesPerSecond);
-    calls_ = calls_per_graph(estimate, sets_, contestant.launches);
+    calls_ = calls_per_graph(estimate(stream), sets_, contestant.launches);
     check(device, device.capture_begin(stream), "starting a capture");
     for (int i = 0; i < calls_; ++i) contestant.call(i % sets_, stream);
     check(device, device.capture_end(stream, &graph_), "ending a capture");
@@ -93,10 +96,21 @@ class Work {
     enqueue(stream, turn);
     end_.record(stream);
   }
+  int calls() const { return calls_; }
   // Waits.
   double seconds_per_call() { return Event::seconds(begin_, end_) / calls_; }
 
  private:
+  // Seconds of a call, for planning: one call between two events, but no less than its bytes take.
+  double estimate(cudaStream_t stream) {
+    begin_.record(stream);
+    contestant_.call(0, stream);
+    end_.record(stream);
+    const double probe = Event::seconds(begin_, end_) - kEventSeconds;
+    return std::max({contestant_.launches * kLaunchSeconds,
+                     double(contestant_.bytes) / kBytesPerSecond, probe});
+  }
+
   Device& device_;
   const Contestant& contestant_;
   int sets_;
@@ -112,15 +126,19 @@ class Rounds {
       : stream_(stream), options_(options), samples_(contestants.size()) {
     for (const Contestant& c : contestants) {
       works_.push_back(std::make_unique<Work>(device, stream, c, options));
+      coarse_.push_back(c.coarse);
     }
   }
 
   // Every contestant once, each round starting with another, so that none always follows the same
   // one. All is enqueued before anything is waited for: the device never waits for the host between
-  // two events. An untimed piece of work goes first, while the queue fills.
+  // two events. Untimed work goes first, while the queue fills.
   void run_round(bool keep) {
     const std::size_t n = works_.size();
     const auto at = [&](std::size_t i) { return (i + round_) % n; };
+    if (options_.block && options_.mode == Mode::isolated) {
+      options_.block(kEnqueueSeconds * double(n + 1), stream_);
+    }
     works_[at(n - 1)]->enqueue(stream_, turn_++);
     for (std::size_t i = 0; i < n; ++i) works_[at(i)]->enqueue_timed(stream_, turn_++);
     if (options_.while_busy && now() > next_look_) {
@@ -144,12 +162,12 @@ class Rounds {
       round_seconds = now() - round_begin;
       ++warm_up;
     }
-    int rounds = rounds_within(options_.seconds, round_seconds);
-    if (options_.mode == Mode::graph) rounds = std::min(rounds, kMaxRounds);
+    const int rounds = rounds_within(options_.seconds, round_seconds, options_.max_rounds);
     // The plan bounds the samples; the clock bounds the time, should the plan be wrong.
     const double end = now() + options_.seconds;
     for (int i = 0; i < rounds; ++i) {
       if (i >= kMinRounds && (now() >= end || interrupted())) break;
+      if (i >= kMinRounds && i % kRoundsBetweenChecks == 0 && converged()) break;
       run_round(true);
     }
   }
@@ -157,8 +175,19 @@ class Rounds {
   std::vector<std::vector<double>> samples() { return std::move(samples_); }
 
  private:
+  bool converged() const {
+    if (!(options_.precision > 0)) return false;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      if (coarse_[i]) continue;
+      const std::optional<double> half_width = summarize(samples_[i]).half_width();
+      if (!half_width || *half_width > options_.precision) return false;
+    }
+    return true;
+  }
+
   cudaStream_t stream_;
   const TimingOptions& options_;
+  std::vector<bool> coarse_;
   std::vector<std::unique_ptr<Work>> works_;
   std::vector<std::vector<double>> samples_;
   std::size_t round_ = 0;
@@ -189,7 +218,9 @@ Stream::Stream(Device& device) : device_(device) {
 
 Stream::~Stream() { (void)device_.stream_destroy(stream_); }
 
-void Stream::synchronize() { check(device_, device_.stream_synchronize(stream_), "synchronising"); }
+void Stream::synchronize() const {
+  check(device_, device_.stream_synchronize(stream_), "synchronising");
+}
 
 std::vector<std::vector<double>> time_interleaved(Device& device, cudaStream_t stream,
                                                   std::span<const Contestant> contestants,
@@ -197,6 +228,40 @@ std::vector<std::vector<double>> time_interleaved(Device& device, cudaStream_t s
   Rounds rounds(device, stream, contestants, options);
   rounds.run();
   return rounds.samples();
+}
+
+Endurance time_endurance(Device& device, cudaStream_t stream, const Contestant& contestant,
+                         const TimingOptions& options, double idle_seconds,
+                         const std::function<void(bool)>& on_sustained) {
+  Work work(device, stream, contestant, options);
+  check(device, device.stream_synchronize(stream), "waiting");
+  std::this_thread::sleep_for(std::chrono::duration<double>(idle_seconds));
+  // Two pieces are always in the queue, so that the device never pauses.
+  Work other(device, stream, contestant, options);
+  Work* pieces[] = {&work, &other};
+  Endurance result;
+  const double begin = now();
+  double sustained_begin = 0;
+  int turn = 0;
+  pieces[0]->enqueue_timed(stream, turn++);
+  while (true) {
+    pieces[turn % 2]->enqueue_timed(stream, turn);
+    const double seconds = pieces[(turn - 1) % 2]->seconds_per_call();
+    ++turn;
+    const double elapsed = now() - begin;
+    if (elapsed <= kBurstSeconds || result.burst.empty()) result.burst.push_back(seconds);
+    if (sustained_begin > 0) result.sustained.push_back(seconds);
+    if (sustained_begin == 0 && elapsed >= options.seconds / 2) {
+      on_sustained(false);
+      sustained_begin = now();
+    }
+    if ((elapsed >= options.seconds && !result.sustained.empty()) || interrupted()) break;
+  }
+  on_sustained(true);
+  result.sustained_seconds = sustained_begin > 0 ? now() - sustained_begin : 0;
+  result.sustained_calls = double(result.sustained.size()) * work.calls();
+  check(device, device.stream_synchronize(stream), "waiting");
+  return result;
 }
 
 int sets_for_cold(std::int64_t bytes_per_set, std::size_t l2_bytes) {
@@ -212,10 +277,14 @@ int calls_per_graph(double seconds_per_call, int sets, int launches_per_call) {
   return int(std::min<double>(most, rotations * sets));
 }
 
-int rounds_within(double seconds, double seconds_per_round) {
+bool is_cold(std::int64_t bytes_per_set, int sets, std::size_t l2_bytes) {
+  return double(bytes_per_set) * sets > 2.0 * double(l2_bytes);
+}
+
+int rounds_within(double seconds, double seconds_per_round, int max_rounds) {
   if (!(seconds_per_round > 0)) return kMinRounds;
-  return int(
-      std::clamp(seconds / seconds_per_round, double(kMinRounds), double(kMaxIsolatedRounds)));
+  return int(std::clamp(seconds / seconds_per_round, double(kMinRounds),
+                        double(std::max(max_rounds, kMinRounds))));
 }
 
 }  // namespace libkernels::bench

@@ -8,6 +8,7 @@
 
 #include "bench/bench_row.h"
 #include "bench/context.h"
+#include "bench/counted.h"
 #include "bench/process.h"
 #include "bench/runner.h"
 #include "bench/suites.h"
@@ -57,6 +58,22 @@ void list_rows(const std::vector<BenchRow>& rows) {
   for (const BenchRow& row : rows) fmt::print("{}  {}\n", row.name, row.floor_bytes);
 }
 
+// What the library says of each problem; its reasons, where it refuses.
+void explain_rows(const Backend& backend, const Contestants& contestants, const Flags& flags,
+                  const Problems& problems) {
+  const Site site{.backend = backend, .contestants = contestants, .arch = flags.arch};
+  for (const std::unique_ptr<Problem>& problem : problems) {
+    std::string text;
+    try {
+      Workplace place(site, problem->buffers(), 1, false);
+      text = problem->explain(place);
+    } catch (const std::exception& reason) {
+      text = fmt::format("{}\n", reason.what());
+    }
+    fmt::print("{}\n{}\n", benchmark_name(problem->about()), text);
+  }
+}
+
 // Hands Google Benchmark its flags and runs what is registered.
 void drive(const Flags& flags, char* program, const Context& context) {
   // A row runs once, whatever the environment's BENCHMARK_REPETITIONS says.
@@ -88,8 +105,10 @@ int report_and_judge(const Flags& flags, const Report& report) {
   }
   // With Google Benchmark's output on stdout, stdout must stay parsable.
   std::FILE* stream = flags.benchmark_console ? stderr : stdout;
-  fmt::print(stream, "{}\n{}{}", headline(report.context), measured_table(report),
-             counted_table(report));
+  const std::string versus = versus_table(report);
+  fmt::print(stream, "{}\n{}{}{}", headline(report.context),
+             versus.empty() ? measured_table(report) : versus, counted_table(report),
+             ceilings_table(report));
   flush_output();
   if (unwritten) std::rethrow_exception(unwritten);
   int failed = 0;
@@ -99,7 +118,7 @@ int report_and_judge(const Flags& flags, const Report& report) {
   return failed > 0 ? kFailure : 0;
 }
 
-int run(Flags flags, char* program) {
+int run(Flags flags, const std::string& command, char* program) {
   const std::string no_gpu = why_no_gpu();
   const bool counted = flags.emulate || !flags.devices.empty() || !no_gpu.empty();
   if (counted) check_emulated_devices(&flags);
@@ -113,7 +132,7 @@ int run(Flags flags, char* program) {
   std::unique_ptr<GpuMonitor> monitor;
   std::unique_ptr<Runner> runner;
   if (counted) {
-    report.context = counted_context(flags);
+    report.context = counted_context(flags, command);
     runner = make_counted_runner(emu_backend(), emu_contestants(), flags);
   } else {
 #if defined(LK_HAVE_CUDA)
@@ -121,8 +140,10 @@ int run(Flags flags, char* program) {
     if (cuda_backend().device().properties(&device) != cudaSuccess) {
       throw std::runtime_error("the GPU's properties cannot be read");
     }
-    monitor = std::make_unique<GpuMonitor>(device->name);
-    report.context = measured_context(flags, *device, *monitor);
+    char bus_id[32] = {};
+    if (cudaDeviceGetPCIBusId(bus_id, sizeof(bus_id), 0) != cudaSuccess) bus_id[0] = 0;
+    monitor = std::make_unique<GpuMonitor>(device->name, bus_id);
+    report.context = measured_context(flags, command, *device, *monitor);
     runner = make_timed_runner(cuda_backend(), cuda_contestants(), flags, *monitor);
 #endif
   }
@@ -133,6 +154,16 @@ int run(Flags flags, char* program) {
     list_rows(rows);
     return 0;
   }
+  if (flags.explain) {
+#if defined(LK_HAVE_CUDA)
+    if (!counted) explain_rows(cuda_backend(), cuda_contestants(), flags, problems);
+#endif
+    if (counted) {
+      const CountingScope device(flags.devices.front());
+      explain_rows(emu_backend(), emu_contestants(), flags, problems);
+    }
+    return 0;
+  }
   if (const std::string reason = flags.out.empty() ? "" : why_not_writable(flags.out);
       !reason.empty() && !flags.benchmark_list) {
     throw FlagError(fmt::format("--out={}: cannot be written: {}", flags.out, reason));
@@ -140,6 +171,8 @@ int run(Flags flags, char* program) {
   register_rows(rows, counted, &report);
   drive(flags, program, report.context);
   benchmark::Shutdown();
+  if (flags.ceilings && !flags.benchmark_list && !interrupted()) runner->measure_ceilings();
+  report.ceilings = runner->ceilings();
   return flags.benchmark_list ? 0 : report_and_judge(flags, report);
 }
 
@@ -156,7 +189,8 @@ int main(int argc, char** argv) {
       flush_output();
       return 0;
     }
-    const int code = run(flags, argv[0]);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    const int code = run(flags, fmt::format("{}", fmt::join(arguments, " ")), argv[0]);
     flush_output();
     return code;
   } catch (const FlagError& error) {

@@ -166,7 +166,7 @@ class MatmulProblem : public Problem {
     way.role = "unfused";
     way.resources.reset();
     if (steps.launches == 0) {
-      way.skipped = "no epilogue to take apart";
+      way.call = refusing("no epilogue to take apart");
       return way;
     }
     way.kernel += " + " + steps.kernel;

@@ -1,6 +1,7 @@
 #include "bench/model.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace libkernels::bench {
@@ -94,12 +95,36 @@ std::int64_t waves(std::int64_t ctas, int ctas_per_sm, int sm_count) {
 
 std::span<const Datasheet> datasheets() {
   static constexpr Datasheet kDatasheets[] = {
-      {.name = "A100", .bytes_per_s = 2.0e12, .bf16_flops = 312e12, .sm_count = 108},
-      {.name = "H100", .bytes_per_s = 3.35e12, .bf16_flops = 989e12, .sm_count = 132},
-      {.name = "H200", .bytes_per_s = 4.8e12, .bf16_flops = 989e12, .sm_count = 132},
-      {.name = "B200", .bytes_per_s = 8.0e12, .bf16_flops = 2250e12, .sm_count = 148},
+      {.name = "A100",
+       .bytes_per_s = 2.0e12,
+       .bf16_flops = 312e12,
+       .f32_flops = 19.5e12,
+       .sm_count = 108},
+      {.name = "H100",
+       .bytes_per_s = 3.35e12,
+       .bf16_flops = 989e12,
+       .f32_flops = 67e12,
+       .sm_count = 132},
+      {.name = "H200",
+       .bytes_per_s = 4.8e12,
+       .bf16_flops = 989e12,
+       .f32_flops = 67e12,
+       .sm_count = 132},
+      {.name = "B200",
+       .bytes_per_s = 8.0e12,
+       .bf16_flops = 2250e12,
+       .f32_flops = 75e12,
+       .sm_count = 148},
   };
   return kDatasheets;
+}
+
+Datasheet datasheet_of(const char* device_name) {
+  for (const Datasheet& sheet : datasheets()) {
+    const char* at = std::strstr(device_name, sheet.name);
+    if (at != nullptr && (at == device_name || at[-1] == ' ')) return sheet;  // GH200 is another
+  }
+  return {.name = "", .bytes_per_s = 0, .bf16_flops = 0, .f32_flops = 0, .sm_count = 0};
 }
 
 double roofline_seconds(double bytes, double flops, const Datasheet& gpu) {

@@ -55,10 +55,14 @@ std::int64_t waves(std::int64_t ctas, int ctas_per_sm, int sm_count);
 struct Datasheet {
   const char* name;
   double bytes_per_s;
-  double bf16_flops;
+  double bf16_flops;  // on tensor cores, dense
+  double f32_flops;   // outside of them
   int sm_count;
 };
 std::span<const Datasheet> datasheets();  // A100, H100 SXM, H200, B200
+
+// That of the GPU of such a name ("NVIDIA H200"); its figures are 0 where it is none of them.
+Datasheet datasheet_of(const char* device_name);
 
 // The larger of the two floors, in seconds: bytes over bandwidth, tensor FLOPs over their peak.
 double roofline_seconds(double bytes, double flops, const Datasheet& gpu);

@@ -36,6 +36,8 @@ struct Case {
   Floor floor{};                    // each input read once, each output written once
   double flops = 0;                 // 2 M N K of a product; 0: the bytes alone count
   Ceiling ceiling = Ceiling::copy;
+  // Long enough, and hot enough, for the power limit: burst and sustained times are measured, too.
+  bool power_limited = false;
   // Of the ways that the problem will have, the library's ("fused") first.
   std::vector<std::string> roles = {"fused", "naive", "unfused"};
 
@@ -69,9 +71,9 @@ struct Way {
   std::string kernel;  // its name
   int launches = 1;    // kernels that one call launches
   std::optional<CallResources> resources{};  // of the library's kernel
-  // Enqueues; throws on failure. May be captured into a graph: neither allocates nor waits.
+  // Enqueues; throws on failure, and SkipRow if it has no part in this case. May be captured into a
+  // graph: neither allocates nor waits.
   std::function<void(int set, cudaStream_t stream)> call{};
-  std::string skipped{};  // why it has no part in this case; "": it has
 };
 
 struct Verdict {

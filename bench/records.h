@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/ceilings.h"
 #include "bench/report.h"
 
 namespace libkernels::bench {
@@ -16,13 +15,21 @@ namespace libkernels::bench {
 std::vector<Record> records_or_reason(const Record& row, const std::string& where,
                                       const std::function<std::vector<Record>()>& body);
 
-// us and gb_per_s, from the samples of time_interleaved: seconds per call.
-void set_time(Record* record, std::vector<double> seconds);
+// us, gb_per_s and tflops, from the samples of time_interleaved (seconds per call). A note if some
+// of them are no durations.
+void set_time(Record* record, const std::vector<double>& seconds, double precision);
 
-// The ceiling's columns. Nothing if no copy was timed (null), or the record was not.
-void set_ceiling(Record* record, const CopyResult* fastest);
+// The ceiling's columns: of bytes ("copy", "read"), or of FLOPs ("math"). Nothing if the record was
+// not timed or there is no rate.
+void set_byte_ceiling(Record* record, const std::string& ceiling, const std::string& kernel,
+                      double bytes_per_s);
+void set_math_ceiling(Record* record, const std::string& kernel, double flops_per_s);
 
-// speedup_unfused and speedup_naive, of all records that were timed beside one of that role.
+// speedup_unfused, speedup_naive and speedup_peer, of all records that were timed beside one of
+// that role; a peer is any role but "fused", "naive", "unfused" and "ceiling".
 void set_speedups(std::vector<Record>* records);
+
+// Appends to the note, behind what it says already.
+void add_note(Record* record, const std::string& note);
 
 }  // namespace libkernels::bench

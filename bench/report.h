@@ -1,30 +1,8 @@
 // What lkbench says: records, the tables made of them, and the file they are written to.
 //
-// Schema of the file (--out=FILE), version 1:
-//
-//   { "schema": 1,
-//     "context": { "program", "commit", "date" (UTC, ISO 8601), "mode" ("graph" | "isolated" |
-//                  "counted"), "mode_meaning", "input" (distribution), "cache" ("cold" | "n/a"),
-//                  "seconds_per_row", "device", "compute_capability", "sm_count", "l2_bytes",
-//                  "memory_bytes", "driver", "cuda_runtime", "toolkit", "compilers", "flags",
-//                  "build_type" },
-//     "records": [ { "op", "role" ("fused" | "naive" | "unfused" | "ceiling"), "kernel", "types",
-//                    "form", "elements", "variant" ("" | "x+1 y+1" | ...: pointers off by so many
-//                    elements), "floor_bytes", "launches", "note",
-//         measured:  "mode", "us" {"median", "q1", "q3", "min", "max", "samples"}, "gb_per_s",
-//                    "ceiling_kernel", "ceiling_gb_per_s", "ceiling_fraction", "speedup_unfused",
-//                    "speedup_naive",
-//                    "gpu" {"sm_mhz", "memory_mhz", "watts", "throttle_reasons"},
-//         both:      "error_ulp", "error_fraction_of_bound",
-//         counted:   "counted" {"device", "bytes_read", "bytes_written",
-//                    "read_sectors_per_request", "write_sectors_per_request", "bank_conflicts",
-//                    "ctas", "registers", "registers_exact" (else the launch bounds' limit),
-//                    "ctas_per_sm", "ctas_per_sm_most", "occupancy", "occupancy_most",
-//                    "occupancy_limit", "waves", "waves_least" (most, least: if registers did not
-//                    limit)},
-//                    "modelled_us" {"A100", "H100", "H200", "B200"} } ] }
-//
-// A figure that does not exist is absent or null, never 0 and never NaN. Times are per call.
+// The file (--out=FILE) is JSON of schema version 2, which bench/schema.json describes field by
+// field; the tests hold every file against it. A figure that does not exist is absent or null, never
+// 0 and never NaN. Times are microseconds per call.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +38,13 @@ struct Counted {
   std::vector<std::pair<std::string, double>> modelled_us;  // by GPU
 };
 
+// An interleaved comparison with another contestant of the row.
+struct Versus {
+  std::string role;
+  std::string kernel;
+  Summary ratio;  // the other's time over this one's, pair by pair: above 1, this one is faster
+};
+
 struct Record {
   std::string op;
   std::string role;
@@ -74,27 +59,60 @@ struct Record {
   int launches = 1;
 
   std::string mode;
+  std::string cache;  // "cold", "warm"; "" of what is not timed
   std::optional<Summary> us;
+  std::optional<bool> converged;        // to the precision that was asked for
+  std::optional<Summary> isolated_us;   // beside graph mode: single calls, an event's cost included
+  std::optional<Summary> burst_us;      // of power-limited rows: right after a pause
+  std::optional<Summary> sustained_us;  // ... after a second or so without one
   std::optional<double> gb_per_s;
-  std::string ceiling_kernel;
+  std::optional<double> tflops;
+  std::string ceiling;         // what the fraction is of: "copy", "read", "math"
+  std::string ceiling_kernel;  // the fastest of that kind
   std::optional<double> ceiling_gb_per_s;
+  std::optional<double> ceiling_tflops;
   std::optional<double> ceiling_fraction;
   std::optional<double> speedup_unfused;  // counted: fewer bytes, not less time
   std::optional<double> speedup_naive;
+  std::string peer;  // the kernel of the fastest other contestant that is neither
+  std::optional<double> speedup_peer;
+  std::optional<Versus> versus;  // of --ab
   std::optional<GpuState> gpu;
+  std::optional<double> microjoules;  // per call, of the whole board
+  std::string energy_from;            // "counter" (sustained), "power" (of the row, times us)
 
   std::optional<double> error_ulp;
   std::optional<double> error_fraction;
   std::optional<Counted> counted;
 
-  std::string note;  // why it was skipped, or what failed
+  std::string note;  // why it was skipped, or what failed, or what to know of its conditions
   bool failed = false;
+};
+
+// One candidate for a ceiling.
+struct CeilingRecord {
+  std::string kind;  // "copy", "read", "write"; "fma f32", "mma.sync bf16", "wgmma bf16"
+  std::string kernel;
+  std::int64_t bytes = 0;  // moved by a call: read and written counted
+  double flops = 0;
+  Summary us{};
+  double per_s = 0;            // bytes or FLOPs
+  double datasheet_per_s = 0;  // 0: unknown
+  bool best = false;           // of its kind and size
+  std::optional<GpuState> gpu{};
 };
 
 struct Report {
   std::vector<std::pair<std::string, std::string>> context;
   std::vector<Record> records;
+  std::vector<CeilingRecord> ceilings{};
 };
+
+// The table of --ab: a line for each record that has a comparison, the geometric mean last. Empty
+// if none has.
+std::string versus_table(const Report& report);
+// The ceilings: of each kind and size the best, beside the data sheet's figure.
+std::string ceilings_table(const Report& report);
 
 // The table with its legend. Measured and counted records have different columns; ceilings other
 // than the best are left to the file.
@@ -109,6 +127,10 @@ std::string to_json(const Report& report);
 std::string cell(std::optional<double> value, int decimals);
 // Three significant digits, for values that range widely: "0.52", "12.3", "1.2e+05".
 std::string cell_short(std::optional<double> value);
+
+// "[3/48] gelu/...  1 min 20 s left"; of a row that begins, after `done` of `rows` in so many seconds.
+std::string progress_line(std::size_t done, std::size_t rows, double seconds,
+                          const std::string& row);
 
 // Rows as columns of equal width, two blanks apart, numbers to the right. The first row is the
 // head.

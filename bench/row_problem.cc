@@ -119,8 +119,9 @@ class RowProblem : public Problem {
     };
     for (const auto& baseline : Op::baselines(place.contestants())) {
       if (row_.column) {
-        all.push_back(
-            {.role = baseline.role, .kernel = baseline.kernel, .skipped = "takes packed rows"});
+        all.push_back({.role = baseline.role,
+                       .kernel = baseline.kernel,
+                       .call = refusing("takes packed rows")});
       } else {
         all.push_back(baseline_way(place, baseline, args));
       }

@@ -18,6 +18,10 @@ class Runner {
  public:
   virtual ~Runner() = default;
   virtual std::vector<Record> run(Problem& problem) = 0;
+  // Copy, read and write at three sizes and the arithmetic, beyond what rows needed so far.
+  virtual void measure_ceilings() {}
+  // What was measured of them.
+  virtual std::vector<CeilingRecord> ceilings() const { return {}; }
 };
 
 // `monitor` may sample nothing; all arguments must outlive the runner.

@@ -12,104 +12,232 @@
 namespace libkernels::bench {
 namespace {
 
+// The isolated column beside graph mode: enough calls for quartiles.
+constexpr int kIsolatedRounds = 15;
+constexpr double kIsolatedSeconds = 0.03;
+// Before a burst: long enough for the power to fall, short enough for the clocks to stay.
+constexpr double kIdleSeconds = 0.1;
+
+TimingOptions options_of(const Flags& flags, const Contestants& contestants) {
+  return {.mode = flags.mode,
+          .seconds = flags.seconds,
+          .precision = flags.precision,
+          .max_rounds = flags.max_samples,
+          .block = [&contestants](double seconds, cudaStream_t stream) {
+            (void)contestants.spin({.nanoseconds = std::uint64_t(seconds * 1e9), .stream = stream});
+          }};
+}
+
+bool asked_for(const Flags& flags, const Way& way) {
+  if (flags.versus.empty()) return true;
+  return std::any_of(flags.versus.begin(), flags.versus.end(),
+                     [&](const std::string& v) { return v == way.role || v == way.kernel; });
+}
+
 class TimedRow {
  public:
   TimedRow(const Site& site, Problem& problem, const Flags& flags, const GpuMonitor& monitor,
-           int sets)
+           Ceilings& ceilings, int sets)
       : problem_(problem),
+        case_(problem.about()),
         flags_(flags),
         monitor_(monitor),
-        place_(site, problem.buffers(), sets, false) {
+        ceilings_(ceilings),
+        site_(site),
+        place_(site, problem.buffers(), sets, false),
+        options_(options_of(flags, site.contestants)) {
+    options_.sets = sets;
+    options_.while_busy = [this] {
+      if (const auto state = monitor_.sample()) gpu_.push_back(*state);
+    };
     problem_.fill(place_);
     place_.copy_inputs_to_all_sets();
   }
 
   std::vector<Record> run() {
-    const Case& c = problem_.about();
-    const std::size_t copy_bytes = copy_bytes_for(c.floor.bytes());
-    const DeviceMemory src(place_.device(), copy_bytes * std::size_t(place_.sets()));
-    const DeviceMemory dst(place_.device(), copy_bytes * std::size_t(place_.sets()));
-    const CopyBuffers copy_buffers{
-        .dst = [&](int set) -> void* { return dst.data() + copy_bytes * std::size_t(set); },
-        .src = [&](int set) { return src.data() + copy_bytes * std::size_t(set); },
-        .bytes = copy_bytes};
-    std::vector<Contestant> timed =
-        copy_contestants(place_.device(), place_.contestants(), place_.properties(), copy_buffers);
-    const std::size_t copies = timed.size();
-    verify_ways(&timed);
-    std::optional<GpuState> gpu;
-    const TimingOptions options{
-        .mode = flags_.mode, .seconds = flags_.seconds, .sets = place_.sets(), .while_busy = [&] {
-          gpu = monitor_.sample();
-        }};
-    const auto samples = time_interleaved(place_.device(), place_.stream(), timed, options);
-    const auto results =
-        copy_results(std::span(timed).first(copies), std::span(samples).first(copies), copy_bytes);
-    finish_records(results, std::span(samples).subspan(copies), gpu);
-    add_copy_records(results, gpu);
+    verify_ways();
+    if (!flags_.versus.empty()) {
+      time_versus();
+    } else {
+      add_ceiling();
+      time();
+    }
     return std::move(records_);
   }
 
  private:
-  // Appends what is right to `timed`, and a record for each way.
-  void verify_ways(std::vector<Contestant>* timed) {
+  // A record for each way, and a contestant for each that is right.
+  void verify_ways() {
     for (const Way& way : problem_.ways(place_)) {
-      Record record = record_of(problem_.about(), way.role, way.kernel, name(flags_.mode));
+      if (!asked_for(flags_, way)) continue;
+      Record record = record_of(case_, way.role, way.kernel, name(flags_.mode));
       record.launches = way.launches;
-      if (!way.skipped.empty()) {
-        record.note = "skipped: " + way.skipped;
-        records_.push_back(std::move(record));
-        continue;
+      try {
+        place_.poison_outputs();
+        way.call(0, place_.stream());
+        verify_way(problem_, way, place_, &record);
+      } catch (const SkipRow& reason) {
+        record.note = fmt::format("skipped: {}", reason.what());
       }
-      place_.poison_outputs();
-      way.call(0, place_.stream());
-      verify_way(problem_, way, place_, &record);
-      if (!record.failed) {
-        timed->push_back({.name = way.kernel,
+      if (!record.failed && record.note.empty()) {
+        timed_.push_back({.name = way.kernel,
                           .launches = way.launches,
                           .bytes = record.floor_bytes * way.launches,
-                          .call = way.call});
+                          .call = way.call,
+                          .coarse = way.role.starts_with("naive") || way.role == "unfused"});
+        record_of_timed_.push_back(records_.size());
       }
       records_.push_back(std::move(record));
     }
   }
 
-  // `samples`: of the records that did not fail, in their order.
-  void finish_records(std::span<const CopyResult> copies,
-                      std::span<const std::vector<double>> samples,
-                      const std::optional<GpuState>& gpu) {
-    const bool is_cold = double(problem_.about().floor.bytes()) * place_.sets() >
-                         2.0 * double(place_.properties().l2_bytes);
-    std::size_t next = 0;
-    for (Record& r : records_) {
-      if (!r.note.empty()) continue;  // skipped or failed
-      set_time(&r, samples[next++]);
-      set_ceiling(&r, best(copies));
-      r.gpu = gpu;
-      if (!is_cold) r.note = "warm: more sets than lkbench makes would be needed";
+  Traffic traffic() const { return case_.ceiling == Ceiling::read ? Traffic::read : Traffic::copy; }
+
+  // The fastest plain copy or read of the size joins the contestants.
+  void add_ceiling() {
+    if (case_.ceiling == Ceiling::math || timed_.empty()) return;
+    const std::string winner = ceilings_.best_stream(traffic(), case_.floor.bytes());
+    if (winner.empty()) return;
+    try {
+      track_.emplace(site_, traffic(), case_.floor.bytes(), place_.sets());
+    } catch (const SkipRow&) {
+      return;  // no room for both: the row goes without
     }
-    set_speedups(&records_);
+    for (const Contestant& candidate : track_->candidates()) {
+      if (candidate.name != winner) continue;
+      Record record = record_of(case_, "ceiling", winner, name(flags_.mode));
+      record_of_timed_.push_back(records_.size());
+      records_.push_back(std::move(record));
+      timed_.push_back(candidate);
+    }
   }
 
-  void add_copy_records(std::span<const CopyResult> copies, const std::optional<GpuState>& gpu) {
-    const CopyResult* ceiling = best(copies);
-    for (const CopyResult& copy : copies) {
-      Record r = record_of(problem_.about(), "ceiling", copy.kernel, name(flags_.mode));
-      std::vector<double> seconds;
-      r.us = copy.seconds;
-      for (double* t : {&r.us->median, &r.us->q1, &r.us->q3, &r.us->min, &r.us->max}) *t *= 1e6;
-      r.gb_per_s = copy.bytes_per_s * 1e-9;
-      set_ceiling(&r, ceiling);
-      r.gpu = gpu;
-      records_.push_back(std::move(r));
+  void time() {
+    if (timed_.empty()) return;
+    const auto samples = time_interleaved(place_.device(), place_.stream(), timed_, options_);
+    const std::optional<GpuState> gpu = merge(gpu_);
+    for (std::size_t i = 0; i < timed_.size(); ++i) {
+      Record& r = record(i);
+      set_time(&r, samples[i], timed_[i].coarse ? 0 : flags_.precision);
+      set_conditions(&r, gpu);
     }
+    set_ceilings();
+    set_speedups(&records_);
+    if (flags_.mode == Mode::graph) time_isolated();
+    if (case_.power_limited && flags_.sustained > 0) time_sustained();
+  }
+
+  Record& record(std::size_t timed) { return records_[record_of_timed_[timed]]; }
+
+  void set_conditions(Record* r, const std::optional<GpuState>& gpu) {
+    const bool cold = is_cold(case_.floor.bytes(), place_.sets(), place_.properties().l2_bytes);
+    r->cache = cold ? "cold" : "warm";
+    if (!cold && !flags_.warm) add_note(r, "warm: more sets than lkbench makes would be needed");
+    r->gpu = gpu;
+    if (!gpu) return;
+    add_note(r, clock_note(*gpu, monitor_.facts()));
+    if (gpu->watts > 0 && r->us && r->us->median > 0) {
+      r->microjoules = gpu->watts * r->us->median;
+      r->energy_from = "power";
+    }
+  }
+
+  void set_ceilings() {
+    if (case_.ceiling == Ceiling::math) {
+      const Ceilings::Rate rate = ceilings_.best_math(case_.types, flags_.arch);
+      for (Record& r : records_) set_math_ceiling(&r, rate.kernel, rate.flops_per_s);
+      return;
+    }
+    const auto champion = std::find_if(records_.begin(), records_.end(),
+                                       [](const Record& r) { return r.role == "ceiling"; });
+    if (champion == records_.end() || !track_ || !champion->us || !(champion->us->median > 0)) {
+      return;
+    }
+    const double rate = double(track_->bytes_moved()) / (champion->us->median * 1e-6);
+    const std::string kernel = champion->kernel;
+    for (Record& r : records_) {
+      set_byte_ceiling(&r, traffic() == Traffic::read ? "read" : "copy", kernel, rate);
+    }
+  }
+
+  // Single calls, in a column of their own: what a caller without a graph sees of the device.
+  void time_isolated() {
+    TimingOptions options = options_;
+    options.mode = Mode::isolated;
+    options.seconds = std::min(kIsolatedSeconds, flags_.seconds);
+    options.max_rounds = kIsolatedRounds;
+    options.precision = 0;
+    options.while_busy = {};
+    std::vector<Contestant> fine;
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i < timed_.size(); ++i) {
+      if (timed_[i].coarse || record(i).role == "ceiling") continue;
+      fine.push_back(timed_[i]);
+      of.push_back(i);
+    }
+    const auto samples = time_interleaved(place_.device(), place_.stream(), fine, options);
+    for (std::size_t i = 0; i < fine.size(); ++i) {
+      record(of[i]).isolated_us = summarize(samples[i]).scaled(1e6);
+    }
+  }
+
+  // The library and its peers, each alone.
+  void time_sustained() {
+    for (std::size_t i = 0; i < timed_.size(); ++i) {
+      if (timed_[i].coarse || record(i).role == "ceiling") continue;
+      TimingOptions options = options_;
+      options.mode = Mode::graph;
+      options.seconds = flags_.sustained;
+      std::optional<double> before, after;
+      const Endurance e =
+          time_endurance(place_.device(), place_.stream(), timed_[i], options, kIdleSeconds,
+                         [&](bool end) { (end ? after : before) = monitor_.joules(); });
+      Record& r = record(i);
+      r.burst_us = summarize(e.burst).scaled(1e6);
+      r.sustained_us = summarize(e.sustained).scaled(1e6);
+      if (before && after && *after > *before && e.sustained_calls > 0) {
+        r.microjoules = (*after - *before) / e.sustained_calls * 1e6;
+        r.energy_from = "counter";
+      }
+    }
+  }
+
+  // A B A B: the two contestants of --ab and nobody else.
+  void time_versus() {
+    if (timed_.size() != 2) {
+      std::string have;
+      for (const Record& r : records_) have += fmt::format(" {}", r.role);
+      throw SkipRow(fmt::format("--ab needs {} and {}; this row has{}", flags_.versus[0],
+                                flags_.versus[1], have.empty() ? " neither" : have));
+    }
+    for (Contestant& c : timed_) c.coarse = false;
+    const bool swapped = record(0).role != flags_.versus[0] && record(0).kernel != flags_.versus[0];
+    const std::size_t a = swapped ? 1 : 0, b = 1 - a;
+    const auto samples = time_interleaved(place_.device(), place_.stream(), timed_, options_);
+    const std::optional<GpuState> gpu = merge(gpu_);
+    for (std::size_t i = 0; i < 2; ++i) {
+      set_time(&record(i), samples[i], flags_.precision);
+      set_conditions(&record(i), gpu);
+    }
+    set_speedups(&records_);
+    record(a).versus = Versus{.role = record(b).role,
+                              .kernel = record(b).kernel,
+                              .ratio = summarize_ratios(samples[b], samples[a])};
   }
 
   Problem& problem_;
+  const Case& case_;
   const Flags& flags_;
   const GpuMonitor& monitor_;
+  Ceilings& ceilings_;
+  Site site_;
   Workplace place_;
+  TimingOptions options_;
+  std::optional<StreamTrack> track_;
+  std::vector<Contestant> timed_;
+  std::vector<std::size_t> record_of_timed_;
   std::vector<Record> records_;
+  std::vector<GpuState> gpu_;
 };
 
 class TimedRunner : public Runner {
@@ -118,23 +246,38 @@ class TimedRunner : public Runner {
               const GpuMonitor& monitor)
       : site_{.backend = backend, .contestants = contestants, .arch = flags.arch},
         flags_(flags),
-        monitor_(monitor) {
+        monitor_(monitor),
+        ceilings_(site_, options_of(flags, contestants), monitor,
+                  flags.warm ? std::optional(1) : std::nullopt) {
     check(backend.device(), backend.device().properties(&properties_), "reading the device");
     backend.preload(LK_OP_ALL);
   }
 
   std::vector<Record> run(Problem& problem) override {
     const Case& c = problem.about();
-    const int sets = sets_for_cold(c.floor.bytes(), properties_->l2_bytes);
+    const int sets = flags_.warm ? 1 : sets_for_cold(c.floor.bytes(), properties_->l2_bytes);
     return records_or_reason(record_of(c, "fused", c.op, name(flags_.mode)), "", [&] {
-      return TimedRow(site_, problem, flags_, monitor_, sets).run();
+      return TimedRow(site_, problem, flags_, monitor_, ceilings_, sets).run();
     });
   }
+
+  void measure_ceilings() override {
+    constexpr std::int64_t kMegabyte = std::int64_t{1} << 20;
+    for (const std::int64_t size : {32 * kMegabyte, 256 * kMegabyte, 2048 * kMegabyte}) {
+      for (const Traffic traffic : {Traffic::copy, Traffic::read, Traffic::write}) {
+        (void)ceilings_.best_stream(traffic, size);
+      }
+    }
+    (void)ceilings_.best_math("bf16", 0);
+  }
+
+  std::vector<CeilingRecord> ceilings() const override { return ceilings_.records(); }
 
  private:
   Site site_;
   const Flags& flags_;
   const GpuMonitor& monitor_;
+  Ceilings ceilings_;
   const DeviceProperties* properties_ = nullptr;
 };
 

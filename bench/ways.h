@@ -18,6 +18,10 @@ namespace libkernels::bench {
 template <class Call, class Make>
 Way library_way_with_workspace(const Workplace& place, lk_op op, const Functions<Call>& functions,
                                Make make) {
+  const auto kernels = place.backend().kernels();
+  if (std::none_of(kernels.begin(), kernels.end(), [&](const auto& k) { return k.op == op; })) {
+    throw SkipRow("this build has no kernels of the operation");
+  }
   const auto example = make(0, nullptr, std::size_t{0});
   Call call = example.get(nullptr);
   call.pin = pinned_kernel(place, op, functions, call);
@@ -27,6 +31,11 @@ Way library_way_with_workspace(const Workplace& place, lk_op op, const Functions
   return library_way(place, op, functions, [make, memory, bytes](int set) {
     return make(set, memory ? static_cast<void*>(memory->data()) : nullptr, bytes);
   });
+}
+
+// The call of a way that has no part in its case.
+inline std::function<void(int, cudaStream_t)> refusing(const std::string& reason) {
+  return [reason](int, cudaStream_t) { throw SkipRow(reason); };
 }
 
 // args(set, stream) are a call's. The way says why if the baseline wants no part in it.
@@ -46,7 +55,7 @@ Way baseline_way(const Workplace& place, const Baseline<Args>& baseline, MakeArg
       check(place.device(), ready.call(args(set, stream)), ready.kernel);
     };
   } catch (const Refusal& refusal) {
-    way.skipped = refusal.what();
+    way.call = refusing(refusal.what());
   }
   return way;
 }

@@ -141,7 +141,7 @@ const bench::Baseline<bench::MatmulArgs> kMatmulNaive{
     }};
 
 const bench::Baseline<bench::MatmulArgs> kMatmulTiled{
-    .role = "tiled",
+    .role = "naive_tiled",
     .kernel = "matmul_tiled",
     .prepare = [](std::span<const bench::MatmulArgs> examples) {
       return matmul_naive::prepare(examples[0], "matmul_tiled", &matmul_naive::launch_tiled);

@@ -21,6 +21,10 @@ LK_DEVICE std::uint32_t cvt_rn_f16x2_f32(float hi, float lo);
 // cvt.rn.bf16x2.f32 d, hi, lo;                                          sm_80, thread
 LK_DEVICE std::uint32_t cvt_rn_bf16x2_f32(float hi, float lo);
 
+// cvt.rna.tf32.f32 d, x;         to nearest, ties away from zero        sm_80, PTX 7.0, thread
+// The bits of an fp32, the low 13 of them 0. A NaN with its payload in these becomes inf.
+LK_DEVICE std::uint32_t cvt_rna_tf32_f32(float x);
+
 }  // namespace libkernels::inline LK_BACKEND::ptx
 
 #if defined(LK_EMULATE)

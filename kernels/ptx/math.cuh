@@ -40,6 +40,9 @@ LK_DEVICE float max_NaN_f32(float a, float b);
 // min.NaN.f32 d, a, b;        NaN (canonical) if either is NaN          sm_80, thread
 LK_DEVICE float min_NaN_f32(float a, float b);
 
+// mul.rn.f16x2 d, a, b;       two halves, subnormals kept               sm_53, thread
+LK_DEVICE std::uint32_t mul_rn_f16x2(std::uint32_t a, std::uint32_t b);
+
 // prmt.b32 d, a, b, selector; bytes of {b, a} picked by 4-bit indices   sm_20, thread
 LK_DEVICE std::uint32_t prmt_b32(std::uint32_t a, std::uint32_t b, std::uint32_t selector);
 

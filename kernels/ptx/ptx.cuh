@@ -22,7 +22,11 @@
 
 #include "kernels/ptx/barrier.cuh"
 #include "kernels/ptx/control.cuh"
+#include "kernels/ptx/cp_async.cuh"
 #include "kernels/ptx/cvt.cuh"
 #include "kernels/ptx/ld_st.cuh"
+#include "kernels/ptx/ldmatrix.cuh"
 #include "kernels/ptx/math.cuh"
+#include "kernels/ptx/mma.cuh"
 #include "kernels/ptx/shfl.cuh"
+#include "kernels/ptx/timer.cuh"

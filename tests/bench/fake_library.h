@@ -29,6 +29,12 @@ struct FakeLibrary {
     Backend b = emu_backend();
     b.device = []() -> Device& { return device(); };
     b.preload = [](lk_op) {};
+    b.kernels = []() -> std::span<const lk_kernel_info> {
+      static constexpr lk_kernel_info kKernels[] = {{"softmax_fake", LK_OP_SOFTMAX, 80, "emu"},
+                                                    {"row_sum_fake", LK_OP_ROW_SUM, 80, "emu"},
+                                                    {"matmul_fake", LK_OP_MATMUL, 80, "emu"}};
+      return kKernels;
+    };
     b.softmax = functions<SoftmaxCall>(&softmax);
     b.row_sum = functions<RowSumCall>(&row_sum);
     b.matmul = functions<MatmulCall>(&matmul);

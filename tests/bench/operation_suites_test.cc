@@ -162,7 +162,7 @@ TEST(MatmulSuite, TilesReadEachOperandAThirtySecondAsOften) {
   c.epilogue = Epilogue::none;
   const auto records = count(FakeLibrary::backend(), *matmul_problem(c));
   const Record* naive = find(records, "naive");
-  const Record* tiled = find(records, "tiled");
+  const Record* tiled = find(records, "naive_tiled");
   ASSERT_TRUE(naive != nullptr && tiled != nullptr && naive->counted && tiled->counted);
   EXPECT_EQ(naive->counted->bytes_read, 32 * tiled->counted->bytes_read);
 }

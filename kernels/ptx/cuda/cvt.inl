@@ -27,5 +27,10 @@ LK_DEVICE std::uint32_t cvt_rn_bf16x2_f32(float hi, float lo) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(hi), "f"(lo));
   return d;
 }
+LK_DEVICE std::uint32_t cvt_rna_tf32_f32(float x) {
+  std::uint32_t d;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(d) : "f"(x));
+  return d;
+}
 
 }  // namespace libkernels::inline LK_BACKEND::ptx

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/ptx/cuda/smem_address.inl"
+
 namespace libkernels::inline LK_BACKEND::ptx {
 
 // Loads of memory that others may write stay in order (volatile, "memory"); .nc loads are pure.
@@ -152,11 +154,6 @@ LK_DEVICE std::uint32_t ld_acquire_gpu_global<std::uint32_t>(const std::uint32_t
 template <>
 LK_DEVICE void st_release_gpu_global<std::uint32_t>(std::uint32_t* p, std::uint32_t v) {
   asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-
-// The 32-bit shared-window address that ld.shared and st.shared take.
-LK_DEVICE std::uint32_t smem_address(const void* p) {
-  return std::uint32_t(__cvta_generic_to_shared(p));
 }
 
 template <>

@@ -57,6 +57,11 @@ LK_DEVICE float min_NaN_f32(float a, float b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
   return d;
 }
+LK_DEVICE std::uint32_t mul_rn_f16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t d;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
 LK_DEVICE std::uint32_t prmt_b32(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
   std::uint32_t d;
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selector));

@@ -62,6 +62,7 @@ void check_shared(Thread* t, std::size_t offset, std::size_t bytes, bool write, 
     log_access(t, reinterpret_cast<std::uintptr_t>(t->cta->shared) + offset, bytes, true, write,
                pc);
   }
+  if (t->cta->in_flight.touch(offset, bytes)) fail_in_flight(*t, offset, bytes, write, pc);
   // Without hooks most writes go unseen, so that neither of these could be judged.
   if (!l.request.hooked) return;
   check_written(t, offset, bytes, write, pc);

@@ -77,6 +77,9 @@ enum class Collective : std::uint8_t {
   any,
   all,
   sync_warp,
+  ldmatrix,
+  stmatrix,
+  mma,
 };
 
 // Meets the other lanes of membermask; returns this lane's result.

@@ -41,6 +41,16 @@ LK_DEVICE float min_NaN_f32(float a, float b) {
   return a < b ? a : b;
 }
 
+// A product of two halves is exact in fp32.
+LK_DEVICE std::uint32_t mul_rn_f16x2(std::uint32_t a, std::uint32_t b) {
+  const auto half = [&](int shift) {
+    const float product = emulator::f32_from_f16(std::uint16_t(a >> shift)) *
+                          emulator::f32_from_f16(std::uint16_t(b >> shift));
+    return std::uint32_t(emulator::f16_from_f32(product)) << shift;
+  };
+  return half(16) | half(0);
+}
+
 // Bit 3 of a selector replicates the sign of the byte that bits 0 to 2 pick.
 LK_DEVICE std::uint32_t prmt_b32(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
   const std::uint64_t bytes = std::uint64_t(b) << 32 | a;

@@ -68,6 +68,7 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
     cta->barriers[std::countr_zero(cta->barriers_used)] = Barrier{};
   std::memset(cta->shared, 0xff, launch.request.smem);
   std::memset(cta->shared_written.data(), 0, (launch.request.smem + 7) / 8);
+  cta->in_flight.reset();
   for (std::uint32_t w = 0; w < launch.warps; ++w) {
     Warp& warp = cta->warps[w];
     const std::uint32_t count = std::min(kLanes, launch.threads - w * kLanes);
@@ -92,6 +93,7 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
     t.accesses = 0;
     t.polled = nullptr;
     t.learned.reset();
+    t.copies.reset();
     if (++idx.x == block.x) idx.x = 0, ++idx.y;
     if (idx.y == block.y) idx.y = 0, ++idx.z;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/ptx/emu/core.h"
+#include "kernels/ptx/emu/cp_async.h"
 #include "kernels/ptx/emu/emulator.h"
 #include "kernels/ptx/emu/fiber.h"
 #include "kernels/ptx/emu/memory.h"
@@ -61,12 +62,14 @@ struct Thread {
   std::uint32_t membermask = 0;
   const void* pc = nullptr;
   std::uint32_t value = 0, argument = 0, result = 0;
+  void* payload = nullptr;  // operands and results of a wider collective
 
   // Its last ld.acquire: the same once more is a poll.
   const void* polled = nullptr;
   std::uint32_t polled_value = 0;
   Knowledge::Pointer learned;  // from the last one
 
+  AsyncCopies copies;
   std::vector<LoggedAccess> log;
 };
 
@@ -121,6 +124,7 @@ struct Cta {
   unsigned char* shared = nullptr;  // kSharedBytes, 1024-aligned
   RaceCell* shared_shadow = nullptr;
   std::vector<std::uint8_t> shared_written;  // a bit per byte
+  BytesInFlight in_flight{kSharedBytes};
   Barrier barriers[kBarriers];
   Warp warps[kMaxWarps];
   Thread threads[kMaxThreads];

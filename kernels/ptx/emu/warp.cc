@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "kernels/ptx/emu/matrix.h"
 #include "kernels/ptx/emu/state.h"
 
 namespace libkernels::emulator {
@@ -94,13 +95,29 @@ void compute_vote(Thread* lanes, const Gathering& g) {
   for (std::uint32_t m = g.membermask; m; m &= m - 1) lanes[std::countr_zero(m)].result = result;
 }
 
+void compute_matrix(Thread* lanes, const Gathering& g) {
+  for (std::uint32_t m = g.membermask; m; m &= m - 1) {
+    const Thread& t = lanes[std::countr_zero(m)];
+    if (t.argument != lanes->argument) {
+      fail(cudaErrorLaunchFailure, g.pc,
+           "%s of another shape or type on lane %u than on lane 0; expected all lanes of the warp "
+           "at "
+           "the same instruction",
+           name_of(g.op), t.lane);
+    }
+  }
+  complete_matrix(g.op, lanes);
+}
+
 void complete(Thread* last, Gathering* g) {
   Warp* warp = last->warp;
   Thread* lanes = last - last->lane;
   if (g->op <= Collective::shfl_down) {
     compute_shfl(lanes, *g);
-  } else if (g->op != Collective::sync_warp) {
+  } else if (g->op < Collective::sync_warp) {
     compute_vote(lanes, *g);
+  } else if (g->op > Collective::sync_warp) {
+    compute_matrix(lanes, *g);
   }
   const bool whole = g->membermask == warp->lanes;
   warp->clock.sync_lanes(g->membermask, whole);
@@ -130,6 +147,12 @@ const char* name_of(Collective op) {
       return "vote.sync.all";
     case Collective::sync_warp:
       return "bar.warp.sync";
+    case Collective::ldmatrix:
+      return "ldmatrix";
+    case Collective::stmatrix:
+      return "stmatrix";
+    case Collective::mma:
+      return "mma.sync";
   }
   return "?";
 }
@@ -150,9 +173,10 @@ void describe_lanes(std::uint32_t lanes, char* text, std::size_t size) {
   }
 }
 
-std::uint32_t collective(Collective op, std::uint32_t value, std::uint32_t argument,
-                         std::uint32_t membermask) {
-  const void* pc = __builtin_return_address(0);
+namespace {
+
+std::uint32_t meet(Collective op, std::uint32_t value, std::uint32_t argument,
+                   std::uint32_t membermask, const void* pc) {
   Thread* t = current_thread;
   Warp* warp = t->warp;
   const std::uint32_t bit = 1u << t->lane;
@@ -190,6 +214,24 @@ std::uint32_t collective(Collective op, std::uint32_t value, std::uint32_t argum
     block(t, State::in_collective);
   }
   return t->result;
+}
+
+}  // namespace
+
+std::uint32_t collective(Collective op, std::uint32_t value, std::uint32_t argument,
+                         std::uint32_t membermask) {
+  return meet(op, value, argument, membermask, __builtin_return_address(0));
+}
+
+void collective_matrix(Collective op, std::uint32_t argument, void* payload, const void* pc) {
+  constexpr std::uint32_t kFullWarp = 0xffffffffu;
+  Thread* t = current_thread;
+  if (t->warp->lanes != kFullWarp) {
+    fail(cudaErrorLaunchFailure, pc, "%s in a warp of fewer than 32 threads; expected a full warp",
+         name_of(op));
+  }
+  t->payload = payload;
+  meet(op, 0, argument, kFullWarp, pc);
 }
 
 void leave_warp(Thread* t, const char* how) {

@@ -54,6 +54,13 @@ struct BF16x2FromF32 {
   }
 };
 
+struct TF32FromF32 {
+  static constexpr int kInputs = 1;
+  LK_DEVICE std::uint32_t operator()(std::uint32_t a, std::uint32_t) const {
+    return ptx::cvt_rna_tf32_f32(as_float(a));
+  }
+};
+
 template <class F>
 __global__ void convert_kernel(PtxParams p) {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -78,7 +85,7 @@ std::span<const PtxCase> cvt_cases() {
   static const PtxCase cases[] = {
       make_case<F32FromF16>("cvt_f32_f16"),          make_case<F16FromF32>("cvt_rn_f16_f32"),
       make_case<BF16FromF32>("cvt_rn_bf16_f32"),     make_case<F16x2FromF32>("cvt_rn_f16x2_f32"),
-      make_case<BF16x2FromF32>("cvt_rn_bf16x2_f32"),
+      make_case<BF16x2FromF32>("cvt_rn_bf16x2_f32"), make_case<TF32FromF32>("cvt_rna_tf32_f32"),
   };
   return cases;
 }

@@ -27,6 +27,16 @@ std::uint32_t narrowed(std::uint32_t bits, DType type) {
   return is_nan(bits, DType::f32) ? 0x7fffu : encode(decode(bits, kF32), type);
 }
 
+// To 10 bits of fraction, ties away from zero; what is not finite only loses its low bits.
+std::uint32_t rounded_away(std::uint32_t bits) {
+  constexpr int kKept = 10, kDropped = 13;
+  const double x = decode(bits, kF32);
+  if (!std::isfinite(x)) return bits >> kDropped << kDropped;
+  if (x == 0) return bits;
+  const int unit = std::max(std::ilogb(x), kF32.min_exponent()) - kKept;
+  return encode(std::ldexp(std::round(std::ldexp(x, -unit)), unit), kF32) | (bits & kF32.sign());
+}
+
 struct Conversion {
   const char* name;
   std::uint32_t (*expect)(const Words& in);
@@ -44,6 +54,7 @@ const Conversion kConversions[] = {
     {"cvt_rn_bf16x2_f32",
      [](const Words& w) { return narrowed(w[0], DType::bf16) << 16 | narrowed(w[1], DType::bf16); },
      false},
+    {"cvt_rna_tf32_f32", [](const Words& w) { return rounded_away(w[0]); }, false},
 };
 
 // From f16: all patterns. From fp32: random bits; and around every value of each 16-bit type, the
@@ -54,6 +65,14 @@ Words inputs_of(const Conversion& conversion, int inputs) {
     first = all_16bit_patterns();
   } else {
     first = draw(4096, 1, 5, special_bits(DType::f32));
+    for (const std::uint32_t sign : {0u, kF32.sign()}) {
+      for (std::uint32_t high = 0; high < 1u << 18;
+           high += 1021) {  // ties of tf32, and their sides
+        for (const std::uint32_t low : {0xfffu, 0x1000u, 0x1001u}) {
+          first.push_back(sign | high << 13 | low);
+        }
+      }
+    }
     for (const Format f : {kF16, kBF16}) {
       for (std::uint32_t low = 0; low < 0xff00u; low += 7) {
         const std::uint32_t middle = bits_of(float((decode(low, f) + decode(low + 1, f)) / 2));

@@ -4,6 +4,8 @@
 #include <cuda_runtime.h>
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "kernels/ptx/backend.h"
 
@@ -24,9 +26,25 @@ struct FaultCase {
   cudaError_t (*correct)(const FaultParams& params);
 };
 
+// What the text of a fault must say, besides the kernel's name.
+struct Expected {
+  const char* name;
+  cudaError_t error;
+  bool needs_hooks;
+  std::vector<std::string> parts;
+};
+
 }  // namespace libkernels::test
 
 namespace libkernels::inline LK_BACKEND::test_faults {
 std::span<const test::FaultCase> cases();
-bool hooked();  // are plain loads and stores seen?
+std::span<const test::FaultCase> matrix_cases();  // emu_fault_matrix_kernels.cu
+bool hooked();                                    // are plain loads and stores seen?
 }  // namespace libkernels::inline LK_BACKEND::test_faults
+
+// A FaultCase of the kernel template KERNEL, launched by the run<CTAS>() of its file.
+#define LK_FAULT_CASE(CTAS, KERNEL)                                           \
+  {                                                                           \
+#KERNEL, CTAS, [](const Params& p) { return run<CTAS>(&KERNEL<true>, p); }, \
+   [](const Params& p) { return run<CTAS>(&KERNEL<false>, p); } \
+  }

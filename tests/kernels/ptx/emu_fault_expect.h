@@ -1,20 +1,11 @@
 // What the emulator must say of each broken kernel of emu_fault_kernels.cu.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include <string>
 #include <vector>
 
-namespace libkernels::test {
+#include "tests/kernels/ptx/emu_fault_cases.h"
 
-// What the text of a fault must say, besides the kernel's name.
-struct Expected {
-  const char* name;
-  cudaError_t error;
-  bool needs_hooks;
-  std::vector<std::string> parts;
-};
+namespace libkernels::test {
 
 inline const std::vector<Expected>& fault_expectations() {
   static const std::vector<Expected> all = {

@@ -345,12 +345,6 @@ cudaError_t run(void (*kernel)(Params), const Params& p) {
                      nullptr, p);
 }
 
-#define LK_FAULT_CASE(CTAS, KERNEL)                                           \
-  {                                                                           \
-#KERNEL, CTAS, [](const Params& p) { return run<CTAS>(&KERNEL<true>, p); }, \
-   [](const Params& p) { return run<CTAS>(&KERNEL<false>, p); } \
-  }
-
 const test::FaultCase kCases[] = {
     LK_FAULT_CASE(1, read_past_end),
     LK_FAULT_CASE(1, write_before_begin),

@@ -12,7 +12,7 @@
 #include "kernels/ptx/ptx.cuh"
 #include "tests/kernels/ptx/emu_fault_cases.h"
 #include "tests/kernels/ptx/emu_fault_expect.h"
-#include "tests/kernels/ptx/emu_support.h"
+#include "tests/kernels/ptx/emu_fault_fixture.h"
 
 namespace libkernels::test {
 namespace {
@@ -20,93 +20,20 @@ namespace {
 using emulator::Completion;
 
 const FaultCase& find_case(std::string_view name) {
-  for (const FaultCase& c : test_faults::cases()) {
-    if (c.name == name) return c;
-  }
-  throw std::runtime_error("no kernel " + std::string(name));
+  return test::find_case(test_faults::cases(), name);
 }
 
-// Device memory of exactly what the kernels may touch; the input is read-only.
-class Memory {
- public:
-  explicit Memory(unsigned ctas) : input_(ctas * kFaultThreads, 1.0f) {
-    EXPECT_EQ(emulator::memory_allocate(&data_, ctas * kFaultThreads * sizeof(float)), cudaSuccess);
-    emulator::register_buffer(input_.data(), input_.size() * sizeof(float), false);
-  }
-  ~Memory() {
-    emulator::unregister_buffer(input_.data());
-    EXPECT_EQ(emulator::memory_free(data_), cudaSuccess);
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  FaultParams params() const { return {static_cast<float*>(data_), input_.data()}; }
-
- private:
-  void* data_ = nullptr;
-  std::vector<float> input_;
-};
-
-class Fault : public testing::TestWithParam<Expected> {
- protected:
-  void SetUp() override {
-    if (GetParam().needs_hooks && !test_faults::hooked()) {
-      GTEST_SKIP() << "kernels built without hooks";
-    }
-  }
-  // One call of the broken kernel. Some mistakes are in the arguments.
-  static cudaError_t run_broken(const FaultCase& c) {
-    const Memory memory(c.ctas);
-    FaultParams p = memory.params();
-    const std::vector<float> host(kFaultThreads, 1.0f);
-    if (std::string(c.name) == "reads_host_memory") p.input = host.data();
-    return c.broken(p);
-  }
-};
-
-TEST_P(Fault, IsReportedAndItsTwinRuns) {
-  const KeepSettings keep;
-  emulator::settings().completion = Completion::late;
-  const Expected& e = GetParam();
-  const FaultCase& c = find_case(e.name);
-  ASSERT_EQ(run_broken(c), e.error) << emulator::last_fault();
-  const std::string text = emulator::last_fault();
-  EXPECT_NE(text.find(std::string("in kernel libkernels::emu::test_faults::") + e.name + "<true>"),
-            std::string::npos)
-      << text;
-  for (const std::string& part : e.parts) {
-    EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\n" << text;
-  }
-  // Twice, because launches are ordered: the second may touch what the first wrote.
-  const Memory memory(c.ctas);
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(c.correct(memory.params()), cudaSuccess) << emulator::last_fault();
-    EXPECT_EQ(emulator::last_fault(), "");
-  }
-}
+TEST_P(Fault, IsReportedAndItsTwinRuns) { expect_reported(find_case(GetParam().name), GetParam()); }
 
 TEST_P(Fault, IsReportedInEveryOrder) {
-  const KeepSettings keep;
-  const FaultCase& c = find_case(GetParam().name);
-  for (const Completion completion : {Completion::eager, Completion::random}) {
-    for (std::uint64_t seed = 1; seed <= (completion == Completion::random ? 20 : 1); ++seed) {
-      emulator::settings().completion = completion;
-      emulator::settings().seed = seed;
-      EXPECT_NE(run_broken(c), cudaSuccess) << "seed " << seed;
-      const Memory memory(c.ctas);
-      EXPECT_EQ(c.correct(memory.params()), cudaSuccess) << emulator::last_fault();
-    }
-  }
+  expect_reported_in_every_order(find_case(GetParam().name));
 }
 
 INSTANTIATE_TEST_SUITE_P(, Fault, testing::ValuesIn(fault_expectations()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Faults, EveryBrokenKernelIsTested) {
-  for (const FaultCase& c : test_faults::cases()) {
-    bool found = false;
-    for (const Expected& e : fault_expectations()) found |= std::string(e.name) == c.name;
-    EXPECT_TRUE(found) << c.name;
-  }
+  expect_all_tested(test_faults::cases(), fault_expectations());
 }
 
 // The mistake is in what the host does with its memory.
@@ -115,7 +42,7 @@ TEST(Faults, UseAfterFree) {
   const FaultCase& c = find_case("read_past_end");
   FaultParams stale{};
   {
-    const Memory memory(1);
+    const FaultMemory memory(1);
     stale = memory.params();
     emulator::register_buffer(stale.input, kFaultThreads * sizeof(float));
   }
@@ -143,7 +70,7 @@ TEST(Faults, BoundsAreExactToTheByte) {
 TEST(Faults, PlainAccessesAreCounted) {
   if (!test_faults::hooked()) GTEST_SKIP() << "kernels built without hooks";
   const KeepSettings keep;
-  const Memory memory(1);
+  const FaultMemory memory(1);
   emulator::settings().count = true;
   emulator::reset_counters();
   ASSERT_EQ(find_case("read_past_end").correct(memory.params()), cudaSuccess);

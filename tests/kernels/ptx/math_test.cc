@@ -46,6 +46,16 @@ std::uint32_t extreme(const Words& w, bool maximum, bool propagate_nan) {
   return maximum == (a > b) ? w[0] : w[1];
 }
 
+std::uint64_t product_of_halves(const Words& w) {
+  std::uint32_t result = 0;
+  for (int shift = 0; shift < 32; shift += 16) {
+    const double product =
+        decode(w[0] >> shift & 0xffffu, kF16) * decode(w[1] >> shift & 0xffffu, kF16);
+    result |= (std::isnan(product) ? 0x7fffu : encode(product, kF16)) << shift;
+  }
+  return result;
+}
+
 std::uint64_t permute_bytes(const Words& w) {
   std::uint32_t result = 0;
   for (int i = 0; i < 4; ++i) {
@@ -92,6 +102,7 @@ const Exact kExact[] = {
      [](const Words& w) -> std::uint64_t { return extreme(w, true, true); }},
     {"min_NaN_f32", 2, NaNs::same_bits,
      [](const Words& w) -> std::uint64_t { return extreme(w, false, true); }},
+    {"mul_rn_f16x2", 2, NaNs::same_bits, product_of_halves},
     {"prmt_b32", 3, NaNs::same_bits, permute_bytes},
     {"shf_r_wrap_b32", 3, NaNs::same_bits,
      [](const Words& w) -> std::uint64_t { return std::uint32_t(wide(w) >> (w[2] & 31u)); }},
@@ -104,6 +115,10 @@ const Exact kExact[] = {
 
 Words exact_inputs(const Exact& e) {
   Words edges = special_bits(DType::f32);
+  if (e.expect == product_of_halves) {
+    edges = special_bits(DType::f16);
+    for (std::size_t i = 0; i < edges.size(); ++i) edges[i] |= edges[i * 7 % edges.size()] << 16;
+  }
   if (e.inputs >= 3) edges = {0u, 1u, 31u, 32u, 33u, 0x3210u, 0x7654u, 0xfedcu, 0x80ff7f01u};
   Words in = draw(kThreads, e.inputs, 11, edges);
   if (std::string(e.name) == "fmaf" || std::string(e.name) == "mul_add") {

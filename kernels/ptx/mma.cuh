@@ -1,0 +1,40 @@
+// Products of small matrices by a warp: D = A B + C. Included by ptx.cuh only.
+//
+// A is M x K, row major, B is K x N, column major; C and D are fp32. With g = lane / 4 and
+// q = lane % 4, register i of a lane holds
+//   16-bit  A: row g + 8 (i % 2), columns 2q + 8 (i / 2) (low half) and the next
+//           B: column g, rows 2q + 8 i (low half) and the next
+//   tf32    A: row g + 8 (i % 2), column q + 4 (i / 2)
+//           B: column g, row q + 4 i
+//   C, D    row g + 8 (i / 2), column 2q + i % 2
+// The order and precision of the sum inside are the hardware's (emu/mma_model.h).
+#pragma once
+
+namespace libkernels::inline LK_BACKEND::ptx {
+
+// How A and B hold their elements. tf32 is the bits of an fp32 of which the low 13 are ignored:
+// cvt_rna_tf32_f32 rounds to it.
+enum class MmaType : std::uint8_t { f16, bf16, tf32 };
+
+// Registers of A and of B in a lane.
+template <MmaType kType>
+inline constexpr int kMmaBytes = kType == MmaType::tf32 ? 4 : 2;
+template <int kM, int kK, MmaType kType>
+inline constexpr int kMmaA = kM* kK* kMmaBytes<kType> / (4 * 32);
+template <int kN, int kK, MmaType kType>
+inline constexpr int kMmaB = kN* kK* kMmaBytes<kType> / (4 * 32);
+
+// mma.sync.aligned.m16n8k{16,8}.row.col.f32.{f16.f16,bf16.bf16}.f32 d, a, b, c;
+// mma.sync.aligned.m16n8k{8,4}.row.col.f32.tf32.tf32.f32 d, a, b, c;    sm_80, PTX 7.0, warp
+// d may be c.
+template <int kM, int kN, int kK, MmaType kType>
+LK_DEVICE void mma_sync(float (&d)[4], const std::uint32_t (&a)[kMmaA<kM, kK, kType>],
+                        const std::uint32_t (&b)[kMmaB<kN, kK, kType>], const float (&c)[4]);
+
+}  // namespace libkernels::inline LK_BACKEND::ptx
+
+#if defined(LK_EMULATE)
+#include "kernels/ptx/emu/mma.inl"
+#else
+#include "kernels/ptx/cuda/mma.inl"
+#endif
