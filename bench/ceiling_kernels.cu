@@ -3,9 +3,9 @@
 //
 // Traffic: each byte once. Default cache hints: on an H200 (CUDA 13.0, 2026-11-29) they equalled or
 // beat the streaming hints. There, one 16-byte vector a thread in CTAs of 128-512 threads copied
-// 4.26-4.30 TB/s from 512 MB on, two vectors 4.17-4.27, four 4.0-4.15, persistent grids 2.6-4.0; loads
-// alone reached 4.49 at 256 MB with eight vectors a thread. The losers stay in the table because
-// the order may differ elsewhere.
+// 4.26-4.30 TB/s from 512 MB on, two vectors 4.17-4.27, four 4.0-4.15, persistent grids 2.6-4.0;
+// loads alone reached 4.49 at 256 MB with eight vectors a thread. The losers stay in the table
+// because the order may differ elsewhere.
 #include <algorithm>
 #include <array>
 #include <type_traits>

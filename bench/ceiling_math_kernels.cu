@@ -1,9 +1,10 @@
 // Arithmetic out of registers: how many FLOPs a second the units deliver when nothing has to be
 // fetched. No product is expected to be faster than the best of its kind.
 //
-// Traffic: none. Operands differ between lanes and are no round numbers: zeros would need less power
-// and clock higher. Each warp has enough independent accumulators to cover the latency.
+// Traffic: none. Operands differ between lanes and are no round numbers: zeros would need less
+// power and clock higher. Each warp has enough independent accumulators to cover the latency.
 #include "bench/device_tables.h"
+#include "kernels/common/storage.cuh"
 #include "kernels/ptx/launch.cuh"
 #include "kernels/ptx/ptx.cuh"
 
@@ -24,10 +25,10 @@ LK_DEVICE float lane_value(int salt) {
   return 0.5f + float(mixed & 0xffffu) * (0.5f / 65536.0f);
 }
 
-// Two of them as a pair of bf16: the upper halves of their fp32 bits.
+// Two of them as a pair of bf16.
 LK_DEVICE std::uint32_t lane_bf16x2(int salt) {
-  const float low = lane_value(salt), high = lane_value(salt + 1);
-  return (__float_as_uint(high) & 0xffff0000u) | (__float_as_uint(low) >> 16);
+  const float pair[2] = {lane_value(salt), lane_value(salt + 1)};
+  return Storage<DType::bf16>::pack(pair);
 }
 
 // ---- fp32 FMA -----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // What the machine can do at most, measured in the same run: the rates of the best plain copy, read
-// and write of as many bytes as a row moves, and of the best loop of multiply-adds out of registers.
-//
+// and write of as many bytes as a row moves, and of the best loop of multiply-adds out of
+//registers.
 // At the first row of a size all candidates of its kind compete (the hand-written kernels of
 // ceiling_kernels.cu and the runtime's own copy or fill); which one won is kept for the run. The
 // winner is then timed again beside each row, interleaved with it, so that a row's fraction of the

@@ -27,8 +27,8 @@ struct StreamCall {
   cudaStream_t stream;
 };
 
-// One shape of a hand-written copy, read or write. Those of a kind, with the runtime's own, make the
-// ceiling of a size: no kernel that moves as many bytes is expected to be faster.
+// One shape of a hand-written copy, read or write. Those of a kind, with the runtime's own, make
+// the ceiling of a size: no kernel that moves as many bytes is expected to be faster.
 struct StreamKernel {
   const char* name;
   cudaError_t (*launch)(const StreamCall& call);

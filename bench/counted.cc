@@ -50,6 +50,7 @@ Counted counted_of(const DeviceProperties& device, const std::optional<CallResou
   c.device = device.name;
   c.bytes_read = counters.global_bytes_read;
   c.bytes_written = counters.global_bytes_written;
+  c.mma_flops = double(counters.mma_flops);
   c.read_sectors_per_request =
       per_request(counters.global_read_sectors, counters.global_read_requests);
   c.write_sectors_per_request =

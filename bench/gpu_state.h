@@ -53,8 +53,8 @@ std::string throttle_words(unsigned long long reasons);
 // Of several samples: medians of the figures, every throttle reason that was seen.
 std::optional<GpuState> merge(const std::vector<GpuState>& samples);
 
-// What a reader of the row has to know of the clocks; "" if nothing. A clock that has not come up is
-// noted, never a reason to drop a sample.
+// What a reader of the row has to know of the clocks; "" if nothing. A clock that has not come up
+// is noted, never a reason to drop a sample.
 std::string clock_note(const GpuState& state, const GpuFacts& facts);
 
 }  // namespace libkernels::bench

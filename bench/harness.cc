@@ -159,7 +159,8 @@ class Rounds {
     while (warm_up < kMinWarmUpRounds || now() < begin + kWarmUpSeconds) {
       const double round_begin = now();
       run_round(false);
-      round_seconds = now() - round_begin;
+      const double seconds = now() - round_begin;
+      round_seconds = warm_up == 0 ? seconds : std::min(round_seconds, seconds);
       ++warm_up;
     }
     const int rounds = rounds_within(options_.seconds, round_seconds, options_.max_rounds);

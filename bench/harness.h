@@ -4,8 +4,8 @@
 //
 // Two modes. graph: a CUDA graph of many calls between two events, time per call; gaps between the
 // host's launches are not in it. isolated: one call between two events, all of a round enqueued
-// behind a kernel that keeps the device busy meanwhile; an event costs about a microsecond, which is
-// in it. Rounds are counted by the wall clock and by their own convergence, never by CPU time.
+// behind a kernel that keeps the device busy meanwhile; an event costs about a microsecond, which
+// is in it. Rounds are counted by the wall clock and by their own convergence, never by CPU time.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -261,6 +261,7 @@ Case matmul_case(const MatmulCase& c) {
           .ceiling = by_flops   ? Ceiling::math
                      : by_reads ? Ceiling::read
                                 : Ceiling::copy,
+          .power_limited = !c.brief && by_flops && flops >= kHot * rate,
           .roles = roles};
 }
 

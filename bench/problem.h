@@ -28,13 +28,13 @@ class Workplace;  // bench/workplace.h
 enum class Ceiling { copy, read, math };
 
 struct Case {
-  std::string op;     // "gelu"
-  std::string types;  // "bf16"; "bf16->f32": input, output; "tf32": fp32 multiplied as such
-  std::string form;   // "tanh", "log", "bias+relu"; "": the operation has one form
-  std::vector<std::int64_t> shape;  // {N}, {M, N} or {M, N, K}
-  std::string layout;               // "": packed; "x+1 y+1", "NT", "column": else
-  Floor floor{};                    // each input read once, each output written once
-  double flops = 0;                 // 2 M N K of a product; 0: the bytes alone count
+  std::string op;      // "gelu"
+  std::string types;   // "bf16"; "bf16->f32": input, output; "tf32": fp32 multiplied as such
+  std::string form{};  // "tanh", "log", "bias+relu"; "": the operation has one form
+  std::vector<std::int64_t> shape{};  // {N}, {M, N} or {M, N, K}
+  std::string layout{};               // "": packed; "x+1 y+1", "NT", "column": else
+  Floor floor{};                      // each input read once, each output written once
+  double flops = 0;                   // 2 M N K of a product; 0: the bytes alone count
   Ceiling ceiling = Ceiling::copy;
   // Long enough, and hot enough, for the power limit: burst and sustained times are measured, too.
   bool power_limited = false;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness.h"
 #include "bench/report.h"
 
 namespace libkernels::bench {

@@ -15,8 +15,8 @@ constexpr const char* kMeasuredLegend =
 single     median of single calls between two events, the events' own cost included
 GB/s       bytes the operation must move (each input read once, each output written once) / time
 TFLOP/s    2 M N K / time
-% ceiling  the time that those bytes take at the best plain copy (of a reduction or a skinny product:
-           read) of this size, interleaved with the row, or those FLOPs at the best loop out of
+% ceiling  the time that those bytes take at the best plain copy of this size (of a reduction or a
+           skinny product: read), interleaved with the row, or those FLOPs at the best loop out of
            registers, over the row's time
 err ulp    largest error against fp64, in units in the last place of the output type
 err/bound  largest error as a fraction of what the library promises; above 1 for the baselines,
@@ -137,11 +137,7 @@ std::string versus_table(const Report& report) {
   const GeometricMean mean = geometric_mean(ratios);
   rows.push_back({"geometric mean", "", "", "", "", cell(mean.value, 3),
                   interval_cell(mean.interval), fmt::format("{} rows", ratios.size()), ""});
-  return align(rows) + "
-                           B /
-                           A : time of B over time of A,
-         pair by pair;
-  above 1, A is faster.";
+  return align(rows) + "\nB/A: time of B over time of A, pair by pair; above 1, A is faster.\n";
 }
 
 std::string ceilings_table(const Report& report) {

@@ -1,8 +1,8 @@
 // What lkbench says: records, the tables made of them, and the file they are written to.
 //
 // The file (--out=FILE) is JSON of schema version 2, which bench/schema.json describes field by
-// field; the tests hold every file against it. A figure that does not exist is absent or null, never
-// 0 and never NaN. Times are microseconds per call.
+// field; the tests hold every file against it. A figure that does not exist is absent or null,
+// never 0 and never NaN. Times are microseconds per call.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct Counted {
   std::string device;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
+  double mma_flops = 0;  // on tensor cores, padding included
   std::optional<double> read_sectors_per_request;
   std::optional<double> write_sectors_per_request;
   std::uint64_t bank_conflicts = 0;
@@ -128,7 +129,8 @@ std::string cell(std::optional<double> value, int decimals);
 // Three significant digits, for values that range widely: "0.52", "12.3", "1.2e+05".
 std::string cell_short(std::optional<double> value);
 
-// "[3/48] gelu/...  1 min 20 s left"; of a row that begins, after `done` of `rows` in so many seconds.
+// "[3/48] gelu/...  1 min 20 s left": of a row that begins, after `done` of `rows` in so many
+// seconds.
 std::string progress_line(std::size_t done, std::size_t rows, double seconds,
                           const std::string& row);
 

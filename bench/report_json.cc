@@ -33,6 +33,7 @@ void write_counted(JsonWriter& json, const Counted& c) {
   json.key("device").value(c.device);
   json.key("bytes_read").value(c.bytes_read);
   json.key("bytes_written").value(c.bytes_written);
+  if (c.mma_flops > 0) json.key("mma_flops").value(c.mma_flops);
   write_optional(json, "read_sectors_per_request", c.read_sectors_per_request);
   write_optional(json, "write_sectors_per_request", c.write_sectors_per_request);
   json.key("bank_conflicts").value(c.bank_conflicts);

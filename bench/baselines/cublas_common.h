@@ -33,7 +33,8 @@ struct ColumnMajor {
 // `rows` x `cols` is the row-major operand; it comes out transposed, as the formula above wants it.
 inline ColumnMajor column_major(const bench::Strides& s, std::int64_t rows, std::int64_t cols) {
   // Of a single row or column both strides are 1; then the extents tell.
-  if (s.col == 1 && s.row >= cols) return {.op = CUBLAS_OP_N, .rows = cols, .cols = rows, .ld = s.row};
+  if (s.col == 1 && s.row >= cols)
+    return {.op = CUBLAS_OP_N, .rows = cols, .cols = rows, .ld = s.row};
   if (s.row == 1) return {.op = CUBLAS_OP_T, .rows = rows, .cols = cols, .ld = s.col};
   throw bench::Refusal("takes operands with a unit stride");
 }

@@ -14,10 +14,10 @@ extern const bench::Baseline<bench::MatmulArgs> kMatmulNaive;
 extern const bench::Baseline<bench::MatmulArgs> kMatmulTiled;
 bench::Prepared<bench::MatmulArgs> matmul_steps(const bench::MatmulArgs& example);
 
-// All of the backend: these, and the libraries of the CUDA toolkit.
+// All of these.
 bench::Baselines baselines();
 
-// Of the CUDA backend alone.
+// Of the CUDA backend, and of lkbench, alone: baselines/libraries.h.
 std::span<const bench::Baseline<bench::RowSumArgs>> cub_baselines();
 std::span<const bench::Baseline<bench::MatmulArgs>> cublas_baselines();
 std::span<const bench::Baseline<bench::MatmulArgs>> cublaslt_baselines();

@@ -79,14 +79,13 @@ TEST(Counted, EachDeviceGetsARecordWhateverHappensThere) {
 TEST(Records, TimesBecomeRatesFractionsAndRatios) {
   std::vector<Record> records(3);
   const char* roles[] = {"fused", "naive", "unfused"};
-  const CopyResult copy{.kernel = "copy", .seconds = {}, .bytes_per_s = 4e12};
   for (int i = 0; i < 2; ++i) {  // the third is not timed
     records[i].role = roles[i];
     records[i].floor_bytes = 2000000;
-    set_time(&records[i], {1e-6 * (i + 1), 1e-6 * (i + 1)});
-    set_ceiling(&records[i], &copy);
+    set_time(&records[i], {1e-6 * (i + 1), 1e-6 * (i + 1)}, 0);
+    set_byte_ceiling(&records[i], "copy", "copy_v16", 4e12);
   }
-  set_ceiling(&records[2], &copy);
+  set_byte_ceiling(&records[2], "copy", "copy_v16", 4e12);
   set_speedups(&records);
   EXPECT_DOUBLE_EQ(records[0].us->median, 1);
   EXPECT_DOUBLE_EQ(*records[0].gb_per_s, 2000);
@@ -95,6 +94,35 @@ TEST(Records, TimesBecomeRatesFractionsAndRatios) {
   EXPECT_FALSE(records[0].speedup_unfused);
   EXPECT_FALSE(records[2].ceiling_fraction);
   EXPECT_FALSE(records[2].speedup_naive);
+  EXPECT_FALSE(records[0].speedup_peer);
+}
+
+TEST(Records, TheFastestPeerIsTheOneToBeat) {
+  std::vector<Record> records(4);
+  const char* roles[] = {"fused", "cublas", "cublaslt", "naive"};
+  const double us[] = {2, 5, 3, 1};
+  for (int i = 0; i < 4; ++i) {
+    records[i].role = roles[i];
+    records[i].kernel = roles[i];
+    records[i].flops = 6e6;
+    set_time(&records[i], {1e-6 * us[i]}, 0);
+    set_math_ceiling(&records[i], "wgmma bf16", 6e12);
+  }
+  set_speedups(&records);
+  EXPECT_EQ(records[0].peer, "cublaslt");
+  EXPECT_DOUBLE_EQ(*records[0].speedup_peer, 1.5);
+  EXPECT_DOUBLE_EQ(*records[0].tflops, 3);
+  EXPECT_DOUBLE_EQ(*records[0].ceiling_fraction, 0.5);
+}
+
+TEST(Records, SayWhetherTheMedianConverged) {
+  Record r;
+  set_time(&r, std::vector<double>(20, 1e-6), 0.005);
+  EXPECT_TRUE(*r.converged);
+  set_time(&r, {1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 6e-6, 7e-6, 8e-6}, 0.005);
+  EXPECT_FALSE(*r.converged);
+  set_time(&r, {1e-6, 1e-6}, 0.005);  // no interval
+  EXPECT_FALSE(*r.converged);
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ class FakeDevice : public Device {
     return cudaSuccess;
   }
   cudaError_t elapsed_ms(cudaEvent_t begin, cudaEvent_t end, float* out) override {
-    *out = float(at(end) - at(begin) - kStepMs);
+    const double ms = at(end) - at(begin) - kStepMs;
+    *out = ms < kRoundingMs ? 0 : float(ms);  // nothing happened between them
     return cudaSuccess;
   }
 
@@ -89,6 +90,7 @@ class FakeDevice : public Device {
   std::string describe(cudaError_t e) override { return real_.describe(e); }
 
  private:
+  static constexpr double kRoundingMs = 1e-9;
   static constexpr double kStepMs = 1e-3;  // two readings always differ
 
   double& at(cudaEvent_t e) { return events_.at(reinterpret_cast<std::uintptr_t>(e) - 1); }

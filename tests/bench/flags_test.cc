@@ -96,6 +96,41 @@ TEST(Flags, KnowsThoseThatOnlyMeasuredRowsHeed) {
   EXPECT_EQ(flags.timing, (std::vector<std::string>{"--large", "--seconds", "--mode"}));
 }
 
+TEST(Flags, ValuesNameTheNearest) {
+  EXPECT_NE(error_of({"--dtype=bf17"}).find("did you mean bf16?"), std::string::npos);
+  EXPECT_NE(error_of({"--mode=grpah"}).find("did you mean graph?"), std::string::npos);
+  Flags flags;
+  flags.suites = {"gleu"};
+  try {
+    chosen_problems(flags, true);
+    FAIL() << "accepted";
+  } catch (const FlagError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean gelu?"), std::string::npos);
+  }
+}
+
+TEST(Flags, TimingAndComparison) {
+  const Flags flags =
+      parse_flags({"--ab", "ours,cublaslt", "--suite", "gelu", "--precision=0.25%",
+                   "--max-samples=50", "--sustained=0", "--warm", "--ceilings", "--explain",
+                   "--arch=sm90", "--shape=2^20x128,64", "--layout=NT"});
+  EXPECT_EQ(flags.versus, (std::vector<std::string>{"fused", "cublaslt"}));
+  EXPECT_EQ(flags.suites, std::vector<std::string>{"gelu"});
+  EXPECT_DOUBLE_EQ(flags.precision, 0.0025);
+  EXPECT_EQ(flags.max_samples, 50);
+  EXPECT_EQ(flags.sustained, 0);
+  EXPECT_TRUE(flags.warm && flags.ceilings && flags.explain);
+  EXPECT_EQ(flags.arch, 90);
+  EXPECT_EQ(flags.selection.layouts, std::vector<std::string>{"NT"});
+  EXPECT_EQ(flags.selection.shapes, (std::vector<std::vector<std::int64_t>>{{1 << 20, 128}, {64}}));
+  for (const char* bad :
+       {"--ab=ours", "--ab=ours,ours", "--ab=ours,", "--ab=a,b,c", "--precision=0", "--precision=x",
+        "--max-samples=3", "--sustained=-1", "--warm=1", "--ab"}) {
+    EXPECT_NE(error_of({bad}), "accepted") << bad;
+  }
+  EXPECT_NE(error_of({"--ab", "--warm"}), "accepted");  // a flag is no value
+}
+
 TEST(Flags, EditDistance) {
   EXPECT_EQ(edit_distance("", "abc"), 3);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/ceilings.h"
+#include <chrono>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "bench/statistics.h"
 #include "tests/bench/fake_device.h"
 
 namespace libkernels::bench {
@@ -30,29 +35,10 @@ TEST(Plans, GraphsRotateWholeRounds) {
 }
 
 TEST(Plans, RoundsFitTheBudget) {
-  EXPECT_EQ(rounds_within(0.3, 0.01), 30);
-  EXPECT_GE(rounds_within(0.3, 10), 3);  // quartiles need some
-  EXPECT_LE(rounds_within(600, 1e-9), 100000);
-  EXPECT_GE(rounds_within(0.3, 0), 3);
-}
-
-TEST(Ceilings, CopyMovesWhatTheOperationMoves) {
-  EXPECT_EQ(copy_bytes_for(2 * 65536), 65536u);
-  EXPECT_EQ(copy_bytes_for(6 * 65536), 3u * 65536);  // bf16 in, f32 out
-  EXPECT_EQ(copy_bytes_for(4 * 16777215), 33554432u);
-  EXPECT_EQ(copy_bytes_for(1), 16u);
-}
-
-TEST(Ceilings, TheFastestCopyCounts) {
-  const std::vector<Contestant> copies{{.name = "slow", .call = {}}, {.name = "fast", .call = {}}};
-  const std::vector<std::vector<double>> samples{{2e-6, 2e-6}, {1e-6, 1e-6, 9e-6}};
-  const auto results = copy_results(copies, samples, 1000);
-  ASSERT_NE(best(results), nullptr);
-  EXPECT_EQ(best(results)->kernel, "fast");
-  EXPECT_DOUBLE_EQ(best(results)->bytes_per_s, 2e9);
-  EXPECT_DOUBLE_EQ(fraction_of_ceiling(1000, 1e-6, 2e9), 0.5);
-  EXPECT_EQ(fraction_of_ceiling(1000, 0, 2e9), 0);
-  EXPECT_EQ(best({}), nullptr);
+  EXPECT_EQ(rounds_within(0.3, 0.01, 400), 30);
+  EXPECT_GE(rounds_within(0.3, 10, 400), 6);  // the median's interval needs some
+  EXPECT_EQ(rounds_within(600, 1e-9, 400), 400);
+  EXPECT_GE(rounds_within(0.3, 0, 400), 6);
 }
 
 class Interleaving : public testing::TestWithParam<Mode> {};
@@ -72,8 +58,11 @@ TEST_P(Interleaving, GivesEachContestantItsOwnTime) {
   };
   const std::vector<Contestant> contestants{make("a", 0.25), make("b", 1.5), make("c", 0.5)};
   int looks = 0;
-  const TimingOptions options{
-      .mode = GetParam(), .seconds = 0.02, .sets = 3, .while_busy = [&] { ++looks; }};
+  TimingOptions options;
+  options.mode = GetParam();
+  options.seconds = 0.02;
+  options.sets = 3;
+  options.while_busy = [&] { ++looks; };
   const auto samples = time_interleaved(device, nullptr, contestants, options);
   ASSERT_EQ(samples.size(), 3u);
   const double expected[] = {0.25e-3, 1.5e-3, 0.5e-3};
@@ -92,6 +81,79 @@ TEST_P(Interleaving, GivesEachContestantItsOwnTime) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, Interleaving, testing::Values(Mode::graph, Mode::isolated),
                          [](const auto& info) { return std::string(name(info.param)); });
+
+// A contestant whose calls take between `low` and `high` ms.
+Contestant noisy(FakeDevice& device, double low, double high, bool coarse = false) {
+  const auto engine = std::make_shared<std::mt19937_64>(3);
+  return {.name = "noisy",
+          .launches = 1,
+          .bytes = 0,
+          .call =
+              [&device, low, high, engine](int, cudaStream_t) {
+                device.work(std::uniform_real_distribution<double>(low, high)(*engine));
+              },
+          .coarse = coarse};
+}
+
+std::size_t rounds_until_converged(std::vector<Contestant> contestants, FakeDevice& device,
+                                   double precision) {
+  TimingOptions options;
+  options.mode = Mode::isolated;
+  options.seconds = 10;
+  options.max_rounds = 300;
+  options.precision = precision;
+  return time_interleaved(device, nullptr, contestants, options)[0].size();
+}
+
+TEST(Convergence, EndsRoundsOnceTheMedianIsKnown) {
+  FakeDevice device(emu_device());
+  EXPECT_LE(rounds_until_converged({noisy(device, 0.5, 0.5001)}, device, 0.005), 12u);
+  // Spread over 10%: half a percent takes some 350 samples, a fifth few.
+  EXPECT_GT(rounds_until_converged({noisy(device, 0.5, 0.55)}, device, 0.005), 100u);
+  EXPECT_LE(rounds_until_converged({noisy(device, 0.5, 0.55)}, device, 0.2), 12u);
+  EXPECT_EQ(rounds_until_converged({noisy(device, 0.5, 1.5)}, device, 0.005), 300u);
+}
+
+TEST(Convergence, ACoarseContestantIsNotWaitedFor) {
+  FakeDevice device(emu_device());
+  EXPECT_LE(rounds_until_converged({noisy(device, 0.5, 0.5001), noisy(device, 0.5, 1.5, true)},
+                                   device, 0.005),
+            12u);
+}
+
+TEST(Convergence, WithoutAPrecisionRoundsFillTheBudget) {
+  FakeDevice device(emu_device());
+  TimingOptions options;
+  options.mode = Mode::isolated;
+  options.seconds = 0.05;
+  options.max_rounds = 100000;
+  const Contestant one = noisy(device, 0.5, 0.51);
+  EXPECT_GT(time_interleaved(device, nullptr, std::span(&one, 1), options)[0].size(), 20u);
+}
+
+// Half as fast once the make-believe clock passes 40 ms: the power limit.
+TEST(Endurance, TellsTheBurstFromTheRest) {
+  FakeDevice device(emu_device());
+  double busy = 0;
+  const Contestant hot{.name = "hot", .launches = 1, .bytes = 0, .call = [&](int, cudaStream_t) {
+                         const double ms = busy < 40 ? 1 : 2;
+                         busy += ms;
+                         device.work(ms);
+                         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                       }};
+  TimingOptions options;
+  options.mode = Mode::isolated;
+  options.seconds = 0.2;
+  std::vector<bool> looks;
+  const Endurance e =
+      time_endurance(device, nullptr, hot, options, 0.001, [&](bool end) { looks.push_back(end); });
+  EXPECT_EQ(looks, (std::vector<bool>{false, true}));
+  EXPECT_NEAR(summarize(e.burst).min, 1e-3, 1e-6);
+  EXPECT_NEAR(summarize(e.sustained).median, 2e-3, 1e-6);
+  EXPECT_EQ(e.sustained_calls, double(e.sustained.size()));
+  EXPECT_GT(e.sustained_seconds, 0.05);
+  EXPECT_LT(e.sustained_seconds, 0.2);
+}
 
 TEST(Memory, SaysHowMuchIsMissing) {
   FakeDevice device(emu_device());

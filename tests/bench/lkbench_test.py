@@ -1,6 +1,6 @@
 """lkbench as a program: its exit codes, its outputs that cannot be written, Ctrl-C. No GPU is used.
 
-usage: lkbench_test.py LKBENCH
+usage: lkbench_test.py LKBENCH BENCH_TEST
 """
 
 import json
@@ -15,6 +15,10 @@ import unittest
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SMALL = ["--emulate", "--n=2^10", "--dtype=f32", "--form=tanh"]
 LKBENCH = sys.argv.pop(1)
+BENCH_TEST = sys.argv.pop(1)
+
+sys.path.insert(0, os.path.dirname(__file__))
+import schema  # noqa: E402
 
 
 def run(*arguments, **options):
@@ -41,6 +45,52 @@ class Lkbench(unittest.TestCase):
         with open(self.out, encoding="utf-8") as file:
             kernels = [r["kernel"] for r in json.load(file)["records"]]
         self.assertEqual(len(kernels), len(set(kernels)))
+
+    def hold_against_schema(self, path, context_too=True):
+        with open(os.path.join(ROOT, "bench", "schema.json"), encoding="utf-8") as file:
+            rules = json.load(file)
+        with open(path, encoding="utf-8") as file:
+            found = schema.faults(json.load(file), rules)
+        if not context_too:
+            found = [f for f in found if not f.startswith("$.context: ")]
+        self.assertEqual(found, [])
+
+    def test_files_keep_to_the_schema(self):
+        self.assertEqual(run(*SMALL, "--n=2^10", f"--out={self.out}").returncode, 0)
+        self.hold_against_schema(self.out)
+        # A record with every figure that a GPU gives.
+        subprocess.run([BENCH_TEST, "--gtest_filter=Json.WritesEveryFieldThereIs"], check=True,
+                       stdout=subprocess.DEVNULL, env={**os.environ, "LKBENCH_TEST_JSON": self.out})
+        self.hold_against_schema(self.out, context_too=False)
+        results = os.path.join(ROOT, "bench", "results")
+        for name in os.listdir(results):
+            with open(os.path.join(results, name), encoding="utf-8") as file:
+                if name.endswith(".json") and json.load(file).get("schema") == 2:
+                    self.hold_against_schema(os.path.join(results, name))
+
+    def test_the_schema_check_sees_faults(self):
+        rules = {"type": "object", "required": ["a"], "additionalProperties": False,
+                 "properties": {"a": {"type": "integer"}, "b": {"enum": ["x"]}}}
+        self.assertEqual(schema.faults({"a": 1, "b": "x"}, rules), [])
+        for wrong in ({}, {"a": "1"}, {"a": True}, {"a": 1, "b": "y"}, {"a": 1, "c": 2}, []):
+            self.assertNotEqual(schema.faults(wrong, rules), [], wrong)
+        self.assertNotEqual(schema.faults(1, {"minimum": 2}), [])
+
+    def test_l8_no_profiler_can_be_in_the_way(self):
+        # Public bug L8: a second CUPTI subscriber made start-up fail. lkbench subscribes to none.
+        with open(LKBENCH, "rb") as file:
+            self.assertNotIn(b"libcupti", file.read())
+
+    def test_explain_says_which_kernel_and_why(self):
+        result = run(*SMALL, "--explain", "--device=h200")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("gelu_sm90", result.stdout)
+        pinned = run(*SMALL, "--arch=80")
+        self.assertIn("gelu_sm80", pinned.stdout)
+        self.assertNotIn("gelu_sm90", pinned.stdout)
+
+    def test_a_pipe_gets_no_progress(self):
+        self.assertNotIn("left", run(*SMALL, "--n=2^10,2^11").stderr)
 
     def test_filters_without_a_row(self):
         self.refused("--benchmark_filter=nothing", says="the filters leave no row")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
 
 #include "bench/json.h"
@@ -82,10 +83,23 @@ Record measured(const char* role, const char* kernel) {
   return r;
 }
 
+// A product.
+Record product(const char* role, const char* kernel, double us) {
+  Record r = measured(role, kernel);
+  r.op = "matmul";
+  r.form = "relu";
+  r.shape = {4096, 4096, 4096};
+  r.flops = 2.0 * 4096 * 4096 * 4096;
+  r.us = summarize(std::vector<double>(10, us));
+  r.tflops = r.flops / us * 1e-6;
+  r.cache = "cold";
+  return r;
+}
+
 TEST(Tables, ShowWhatThereIsAndDashesForTheRest) {
   Report report;
   Record full = measured("fused", "gelu_sm90");
-  full.us = Summary{.median = 1.3, .q1 = 1.29, .q3 = 1.32, .min = 1.28, .max = 1.5, .samples = 20};
+  full.us = summarize({1.28, 1.29, 1.29, 1.3, 1.3, 1.3, 1.32, 1.5});
   full.gb_per_s = 201.6;
   full.ceiling_fraction = 0.984;
   full.error_ulp = 0.5;
@@ -102,7 +116,11 @@ TEST(Tables, ShowWhatThereIsAndDashesForTheRest) {
 TEST(Tables, NeverPrintNanOrInf) {
   Report report;
   Record r = measured("fused", "kernel");
-  r.us = Summary{.median = kNan, .q1 = kInf, .q3 = kNan, .min = 0, .max = kInf, .samples = 1};
+  r.us = Summary{};
+  r.us->median = r.us->q3 = kNan;
+  r.us->q1 = r.us->max = kInf;
+  r.us->samples = 1;
+  r.us->median_interval = Interval{.low = kNan, .high = kInf};
   for (auto* figure : {&r.gb_per_s, &r.ceiling_fraction, &r.error_ulp, &r.error_fraction,
                        &r.speedup_unfused, &r.speedup_naive}) {
     *figure = kInf;
@@ -184,6 +202,50 @@ TEST(Tables, WithoutModelledTimesTheNoteStaysInItsColumn) {
   }
 }
 
+// What lkbench_test.py holds against the schema, since no measured file can be made here.
+TEST(Json, WritesEveryFieldThereIs) {
+  Record r = product("fused", "matmul_sm90", 180);
+  r.variant = "NT";
+  r.converged = true;
+  r.isolated_us = r.burst_us = r.sustained_us = r.us;
+  r.gb_per_s = r.ceiling_gb_per_s = r.ceiling_tflops = r.ceiling_fraction = 0.5;
+  r.speedup_unfused = r.speedup_naive = r.speedup_peer = 2;
+  r.ceiling = "math";
+  r.ceiling_kernel = "wgmma bf16";
+  r.peer = "cublaslt";
+  r.versus = Versus{.role = "cublaslt", .kernel = "cublaslt", .ratio = *r.us};
+  r.gpu = GpuState{.sm_mhz = 1980,
+                   .memory_mhz = 3201,
+                   .watts = 690,
+                   .celsius = 60,
+                   .throttle_reasons = "power-cap"};
+  r.microjoules = 120000;
+  r.energy_from = "counter";
+  r.error_ulp = r.error_fraction = 0.5;
+  Record counted = measured("fused", "gelu_sm90");
+  counted.mode = "counted";
+  counted.counted = Counted{};
+  counted.counted->device = "h200";
+  counted.counted->mma_flops = 1e9;
+  counted.counted->read_sectors_per_request = counted.counted->write_sectors_per_request = 16;
+  counted.counted->modelled_us = {{"H200", 1}};
+  CeilingRecord ceiling{.kind = "copy", .kernel = "copy_v16", .bytes = 1 << 20};
+  ceiling.us = *r.us;
+  ceiling.per_s = ceiling.datasheet_per_s = 4e12;
+  ceiling.gpu = r.gpu;
+  CeilingRecord math{.kind = "fma f32", .kernel = "fma"};
+  math.flops = 1e12;
+  Report report{.context = {{"device", "NVIDIA H200"}}, .records = {r, counted}};
+  report.ceilings = {ceiling, math};
+  const std::string text = to_json(report);
+  for (const char* key : {"sustained_us", "versus", "ceiling_tflops", "celsius", "mma_flops",
+                          "datasheet_per_s", "converged", "energy_from"}) {
+    EXPECT_TRUE(contains(text, '"' + std::string(key) + "\": ")) << key;
+  }
+  const char* path = std::getenv("LKBENCH_TEST_JSON");
+  if (path != nullptr) write_file(path, text);
+}
+
 TEST(Files, AnUnwritablePathIsAnError) {
   EXPECT_THROW(write_file("/nonexistent-directory/x.json", "{}"), std::runtime_error);
   EXPECT_EQ(why_not_writable("/nonexistent-directory/x.json"), "No such file or directory");
@@ -193,10 +255,79 @@ TEST(Files, AnUnwritablePathIsAnError) {
   EXPECT_THROW(write_file("/dev/full", "{}"), std::runtime_error);
 }
 
-TEST(GpuStates, ThrottleReasonsInWords) {
-  EXPECT_EQ(throttle_words(0), "none");
-  EXPECT_EQ(throttle_words(0x4), "power-cap");
-  EXPECT_EQ(throttle_words(0x4 | 0x20), "power-cap+thermal");
+TEST(Tables, ColumnsWithoutAFigureAreLeftOut) {
+  Report report;
+  report.records = {product("fused", "matmul_sm90", 180)};
+  const std::string table = measured_table(report);
+  const std::string head = table.substr(0, table.find('\n'));
+  EXPECT_TRUE(contains(head, "us cold")) << head;
+  EXPECT_TRUE(contains(head, "TFLOP/s")) << head;
+  EXPECT_FALSE(contains(head, "x unfused")) << head;
+  EXPECT_TRUE(contains(table, "4096x4096x4096")) << table;
+  EXPECT_TRUE(contains(table, "763.5")) << table;
+}
+
+TEST(Tables, BurstAndSustainedStandInATableOfTheirOwn) {
+  Report report;
+  Record r = product("fused", "matmul_sm90", 180);
+  EXPECT_FALSE(contains(measured_table({.context = {}, .records = {r}}), "sustained"));
+  r.burst_us = summarize(std::vector<double>(8, 170));
+  r.sustained_us = summarize(std::vector<double>(8, 210));
+  r.microjoules = 120000;
+  r.energy_from = "counter";
+  report.records = {r};
+  const std::string table = measured_table(report);
+  EXPECT_TRUE(contains(table, "sustained us")) << table;
+  EXPECT_TRUE(contains(table, "210.0")) << table;
+  EXPECT_TRUE(contains(table, "120.00")) << table;
+}
+
+TEST(Tables, AComparisonHasRatioIntervalAndGeometricMean) {
+  Report report;
+  EXPECT_EQ(versus_table(report), "");
+  Record a = product("fused", "matmul_sm90", 100), b = product("cublaslt", "cublaslt", 110);
+  a.versus = Versus{.role = "cublaslt",
+                    .kernel = "cublaslt",
+                    .ratio = summarize({1.08, 1.09, 1.1, 1.1, 1.1, 1.11, 1.12})};
+  Record skipped = product("fused", "matmul", 1);
+  skipped.us.reset();
+  skipped.note = "skipped: --ab needs ours and cublaslt";
+  report.records = {a, b, skipped};
+  const std::string table = versus_table(report);
+  EXPECT_TRUE(contains(table, "1.100  1.080 .. 1.120")) << table;
+  EXPECT_TRUE(contains(table, "geometric mean")) << table;
+  EXPECT_TRUE(contains(table, "1 rows")) << table;
+  EXPECT_TRUE(contains(table, "skipped: --ab needs")) << table;
+}
+
+TEST(Tables, CeilingsStandBesideTheDataSheet) {
+  Report report;
+  EXPECT_EQ(ceilings_table(report), "");
+  CeilingRecord copy{.kind = "copy", .kernel = "copy_v16", .bytes = 1 << 28};
+  copy.us = summarize(std::vector<double>(8, 60));
+  copy.per_s = 4.29e12;
+  copy.datasheet_per_s = 4.8e12;
+  copy.best = true;
+  CeilingRecord slower = copy;
+  slower.kernel = "copy_slow";
+  slower.best = false;
+  CeilingRecord mma{.kind = "mma.sync bf16", .kernel = "mma"};
+  mma.flops = 1e12;
+  mma.per_s = 629e12;
+  mma.best = true;
+  report.ceilings = {copy, slower, mma};
+  const std::string table = ceilings_table(report);
+  EXPECT_TRUE(contains(table, "4290")) << table;
+  EXPECT_TRUE(contains(table, "4800")) << table;
+  EXPECT_TRUE(contains(table, "629.0")) << table;
+  EXPECT_FALSE(contains(table, "copy_slow")) << table;
+  EXPECT_TRUE(contains(to_json(report), "copy_slow"));
+}
+
+TEST(Progress, TellsTheTimeLeft) {
+  EXPECT_EQ(progress_line(0, 40, 0, "gelu/x"), "[1/40] gelu/x");
+  EXPECT_EQ(progress_line(10, 40, 20, "gelu/x"), "[11/40] gelu/x  1 min 0 s left");
+  EXPECT_EQ(progress_line(39, 40, 39, "gelu/x"), "[40/40] gelu/x  1 s left");
 }
 
 }  // namespace
