@@ -8,7 +8,8 @@
 
 namespace libkernels::bench {
 
-// Inputs repeat with this period: a prime, so that no row, column or tile of a matrix equals another.
+// Inputs repeat with this period: a prime, so that no row, column or tile of a matrix equals
+// another.
 inline constexpr std::size_t kInputPeriod = 524287;
 
 // The first `n` of kInputPeriod standard normal values, rounded to the type; made once a type. Two

@@ -1,6 +1,6 @@
 // The judge of matmul: exact elements of C, in fp64, compared with a product's. Up to 256 x 256 of
-// them: all of a small C, of a larger one an element of each of 256 x 256 parts of equal size, which
-// lies somewhere else in each part, and the last row and column.
+// them: all of a small C, of a larger one an element of each of 256 x 256 parts of equal size,
+// which lies somewhere else in each part, and the last row and column.
 #include "bench/judge_math.cuh"
 #include "bench/judge_tables.h"
 

@@ -1,4 +1,5 @@
-// Judges of softmax and row-sum: exact facts of each row, then a look at every element of the output.
+// Judges of softmax and row-sum: exact facts of each row, then a look at every element of the
+// output.
 //
 // A warp takes a piece of a row, its lanes every 32nd element, in fp64; the pieces of a row are put
 // together in a second step.
@@ -165,7 +166,8 @@ __global__ void __launch_bounds__(kJudgeThreads) judge_softmax_kernel(JudgeParam
   report(found, p.findings);
 }
 
-// The library: 2^-24 (32 + 4 ceil(log2 N)) S. A baseline adds in series, with errors of random sign.
+// The library: 2^-24 (32 + 4 ceil(log2 N)) S. A baseline adds in series, with errors of random
+// sign.
 __global__ void __launch_bounds__(kJudgeThreads) judge_row_sum_kernel(JudgeParams p) {
   const double cols = double(p.cols.divisor);
   const double factor = 0x1p-24 * (32 + 4 * ceil(log2(cols)));

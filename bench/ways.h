@@ -13,8 +13,8 @@
 
 namespace libkernels::bench {
 
-// Calls of the library with the workspace that they ask for, which all sets share: what a caller who
-// cares for speed does. make(set, memory, bytes) is as library_way's make(set).
+// Calls of the library with the workspace that they ask for, which all sets share: what a caller
+// who cares for speed does. make(set, memory, bytes) is as library_way's make(set).
 template <class Call, class Make>
 Way library_way_with_workspace(const Workplace& place, lk_op op, const Functions<Call>& functions,
                                Make make) {

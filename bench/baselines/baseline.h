@@ -1,6 +1,6 @@
-// What lkbench times beside softmax, row-sum and matmul: chains of small kernels, kernels as a first
-// try writes them, and the libraries that a user would pick instead. Like contestants.h, tables of
-// function pointers, so that one program holds those of both backends.
+// What lkbench times beside softmax, row-sum and matmul: chains of small kernels, kernels as a
+// first try writes them, and the libraries that a user would pick instead. Like contestants.h,
+// tables of function pointers, so that one program holds those of both backends.
 #pragma once
 
 #include <cuda_runtime.h>

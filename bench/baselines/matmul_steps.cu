@@ -1,4 +1,5 @@
-// What follows a product without epilogue in a chain: c = c + bias, then c = relu(c), a kernel each.
+// What follows a product without epilogue in a chain: c = c + bias, then c = relu(c), a kernel
+// each.
 //
 // Traffic: each reads and writes all of C, 2 M N elements a step. Numerics: fp32 inside, a rounding
 // to C's type after each step.

@@ -4,8 +4,8 @@
 //                    row apart, so that each load of a warp touches 32 lines
 //   row_sum_cta      a CTA a row, one element a thread and step, a tree in shared memory at the end
 //
-// Numerics: fp32 sums, in series over a row or over every 256th element of it. Traffic: each element
-// read once, as often as it has to be; the first asks for a whole sector with each element.
+// Numerics: fp32 sums, in series over a row or over every 256th element of it. Traffic: each
+// element read once, as often as it has to be; the first asks for a whole sector with each element.
 #include "bench/baselines/tables.h"
 #include "bench/baselines/types.cuh"
 #include "kernels/ptx/launch.cuh"

@@ -1,6 +1,6 @@
 // One arithmetic step as eager execution runs it: a kernel that reads a whole tensor and writes a
-// whole tensor, y[i] = step(x[i], w), where w is nothing, a value of the element's row or one of its
-// column. One 16-byte vector of x a thread where the pointers allow it, else one element.
+// whole tensor, y[i] = step(x[i], w), where w is nothing, a value of the element's row or one of
+// its column. One 16-byte vector of x a thread where the pointers allow it, else one element.
 #pragma once
 
 #include "bench/baselines/types.cuh"
@@ -38,8 +38,8 @@ LK_DEVICE void load_16_bytes(const void* p, float* f) {
   for (int i = 0; i < 4; ++i) Storage<T>::unpack(words[i], f + i * Storage<T>::kPerWord);
 }
 
-// What belongs to elements first ... first + kCount - 1, which may end in a later row: with one load
-// where one will do.
+// What belongs to elements first ... first + kCount - 1, which may end in a later row: with one
+// load where one will do.
 template <DType kW, Per kPer, int kCount>
 LK_DEVICE void load_operand(const StepParams& p, std::int64_t first, float* w) {
   if constexpr (kPer != Per::nothing) {

@@ -47,8 +47,9 @@ auto with_product_types(DType in, DType out, F f) {
   return with_types(in, out, f);
 }
 
-// Element i. e5m2 is the high byte of an fp16; e4m3, without its sign moved to where fp16 has it, is
-// an fp16 whose exponent counts from 7 instead of 15. (Its NaN becomes 480: no input here has one.)
+// Element i. e5m2 is the high byte of an fp16; e4m3, without its sign moved to where fp16 has it,
+// is an fp16 whose exponent counts from 7 instead of 15. (Its NaN becomes 480: no input here has
+// one.)
 template <DType T>
 LK_DEVICE float load(const void* p, std::int64_t i) {
   if constexpr (T == DType::f8_e4m3 || T == DType::f8_e5m2) {

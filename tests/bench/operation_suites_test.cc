@@ -167,7 +167,8 @@ TEST(MatmulSuite, TilesReadEachOperandAThirtySecondAsOften) {
   EXPECT_EQ(naive->counted->bytes_read, 32 * tiled->counted->bytes_read);
 }
 
-// ---- Timing with a make-believe clock ------------------------------------------------------------
+// ---- Timing with a make-believe clock
+// ------------------------------------------------------------
 
 std::vector<std::unique_ptr<Problem>> one_of_each() {
   std::vector<std::unique_ptr<Problem>> all;
@@ -215,7 +216,8 @@ TEST(OperationSuites, TheLibraryGetsTheWorkspaceItAsksFor) {
   EXPECT_EQ(FakeLibrary::calls_with_workspace, FakeLibrary::calls);
 }
 
-// ---- Cases ---------------------------------------------------------------------------------------
+// ---- Cases
+// ---------------------------------------------------------------------------------------
 
 std::set<std::string> names(const char* suite, bool large = false) {
   Flags flags;
