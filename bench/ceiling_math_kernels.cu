@@ -121,10 +121,8 @@ cudaError_t launch_mma_bf16(const bench::MathCall& call) {
 
 }  // namespace
 
-// wgmma and tcgen05 loops belong to the libraries of their generations and join when those have
-// the instructions.
 std::span<const bench::MathKernel> math_kernels() {
-  static constexpr bench::MathKernel kKernels[] = {
+  static const bench::MathKernel kKernels[] = {
       {.name = "fma_f32_c16",
        .unit = "fma f32",
        .cc_major = 8,

@@ -45,6 +45,13 @@ CeilingRecord* mark_best(std::vector<CeilingRecord>* records, std::size_t first)
   return best;
 }
 
+// The type of the multiplications: "tf32" of "tf32x3->f32"; both fp8 types are as fast as e4m3.
+std::string multiplied_as(const std::string& types) {
+  const std::string input = types.substr(0, types.find("->"));
+  if (input.starts_with("f8")) return "e4m3";
+  return input == "tf32x3" ? "tf32" : input;
+}
+
 }  // namespace
 
 std::size_t stream_bytes(Traffic traffic, std::int64_t op_bytes) {
@@ -190,7 +197,8 @@ void Ceilings::measure_math() {
     r.us = seconds.scaled(1e6);
     r.per_s = seconds.median > 0 ? r.flops / seconds.median : 0;
     const Datasheet sheet = datasheet_of(properties_->name);
-    r.datasheet_per_s = r.kind == "fma f32" ? sheet.f32_flops : sheet.bf16_flops;
+    const double factor = tensor_factor(r.kind.substr(r.kind.find_last_of(' ') + 1));
+    r.datasheet_per_s = factor == 0 ? sheet.f32_flops : factor * sheet.bf16_flops;
     r.gpu = gpu;
     records_.push_back(std::move(r));
   }
@@ -205,16 +213,31 @@ void Ceilings::measure_math() {
 
 Ceilings::Rate Ceilings::best_math(const std::string& types, int arch) {
   if (!has_math_) measure_math();
+  return best_rate(records_, types, arch);
+}
+
+Ceilings::Rate best_rate(const std::vector<CeilingRecord>& records, const std::string& types,
+                         int arch) {
   const double factor = tensor_factor(types);
-  Rate rate;
-  for (const CeilingRecord& r : records_) {
-    if (!(r.flops > 0) || (r.kind == "fma f32") != (factor == 0)) continue;
-    const bool too_new = arch == 80 && r.kind != "mma.sync bf16" && factor != 0;
-    if (too_new || r.per_s * (factor == 0 ? 1 : factor) <= rate.flops_per_s) continue;
-    rate.flops_per_s = r.per_s * (factor == 0 ? 1 : factor);
-    rate.kernel = factor == 0 || factor == 1 ? r.kind : fmt::format("{} x {:.3g}", r.kind, factor);
+  const std::string type = multiplied_as(types);
+  Ceilings::Rate own, derived;  // of the type itself; by the data sheet's ratio to bf16
+  for (const CeilingRecord& r : records) {
+    if (!(r.flops > 0)) continue;
+    const std::size_t space = r.kind.find_last_of(' ');
+    const std::string of = r.kind.substr(space + 1);
+    if (arch == 80 && factor != 0 && !r.kind.starts_with("mma.sync")) continue;
+    const auto better = [&](Ceilings::Rate* best, double share) {
+      if (r.per_s * share <= best->flops_per_s) return;
+      best->flops_per_s = r.per_s * share;
+      best->kernel = share == 1 ? r.kind : fmt::format("{} x {:.3g}", r.kind, share);
+    };
+    if (of == type) {
+      better(&own, types.starts_with("tf32x3") ? 1.0 / 3 : 1);
+    } else if (of == "bf16" && factor != 0) {
+      better(&derived, factor);
+    }
   }
-  return rate;
+  return own.flops_per_s > 0 ? own : derived;
 }
 
 std::int64_t size_class(std::int64_t bytes) {
@@ -234,7 +257,7 @@ double tensor_factor(const std::string& types) {
   if (input == "f32") return 0;
   if (input == "tf32") return 0.5;
   if (input == "tf32x3") return 0.5 / 3;
-  if (input.starts_with("f8")) return 2;
+  if (input.starts_with("f8") || input == "e4m3") return 2;
   return 1;
 }
 

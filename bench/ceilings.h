@@ -85,6 +85,11 @@ std::int64_t size_class(std::int64_t bytes);
 // Floor time over measured time; 0 where either is unknown.
 double fraction_of_ceiling(double amount, double seconds, double ceiling_per_s);
 
+// The rate of best_math out of what was measured: of the type itself where there is one, else that
+// of bf16 times the data sheets' ratio. arch 80: of mma.sync alone.
+Ceilings::Rate best_rate(const std::vector<CeilingRecord>& records, const std::string& types,
+                         int arch);
+
 // What part of the bf16 rate a product of the types can have on tensor cores (tf32 0.5, fp8 2,
 // tf32x3 a third of tf32's), by the data sheets; 0: no tensor cores, it is fp32 FMA.
 double tensor_factor(const std::string& types);

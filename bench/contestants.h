@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "bench/baselines/baseline.h"
@@ -46,9 +47,9 @@ struct MathKernel {
   const char* name;
   const char* unit;   // "fma f32", "mma.sync bf16", "wgmma bf16": what it is the ceiling of
   int cc_major;       // the first that has the instruction
-  int cc_major_last;  // the last one
-  double (*flops)(const MathCall& call);
-  cudaError_t (*launch)(const MathCall& call);
+  int cc_major_last;  // and the last one
+  std::function<double(const MathCall& call)> flops;
+  std::function<cudaError_t(const MathCall& call)> launch;
 };
 
 struct SpinCall {

@@ -371,7 +371,7 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
   --large            adds rows of gigabytes (measured rows only, as all that concerns time)
   --ab=ours,PEER     interleaves these two alone, A B A B, and prints the ratio of their times with
                      its interval; a contestant is a role (ours, naive, unfused, cublaslt, ...) or
-                     a kernel's name
+                     a kernel's name, also one of ours that would not be chosen
   --seconds=S        the most that timing a row may take (default 0.3); 0.05 for a quick look
   --precision=P      percent; a row ends earlier, once half the interval of every median is below
                      that part of it (default 0.5)

@@ -141,7 +141,7 @@ class Rounds {
     }
     works_[at(n - 1)]->enqueue(stream_, turn_++);
     for (std::size_t i = 0; i < n; ++i) works_[at(i)]->enqueue_timed(stream_, turn_++);
-    if (options_.while_busy && now() > next_look_) {
+    if (keep && options_.while_busy && now() > next_look_) {
       options_.while_busy();
       next_look_ = now() + kSampleSeconds;
     }

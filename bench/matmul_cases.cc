@@ -239,7 +239,6 @@ Case matmul_case(const MatmulCase& c) {
   // Which of the two floors is higher, by the H200's data sheet; elsewhere the balance is alike.
   constexpr double kBytesPerSecond = 4.8e12;
   const double rate = in == 1 ? 1979e12 : in == 2 ? 989e12 : c.math == Math::fp32 ? 67e12 : 495e12;
-  constexpr double kHot = 1e-3;  // seconds at that rate: bf16 from 8192^3 on
   const bool by_flops = flops / rate > double(floor.bytes()) / kBytesPerSecond;
   const bool by_reads = floor.read_bytes > floor.written_bytes;
   std::string layout = layout_name(c.layout);
@@ -261,7 +260,6 @@ Case matmul_case(const MatmulCase& c) {
           .ceiling = by_flops   ? Ceiling::math
                      : by_reads ? Ceiling::read
                                 : Ceiling::copy,
-          .power_limited = !c.brief && by_flops && flops >= kHot * rate,
           .roles = roles};
 }
 

@@ -33,4 +33,11 @@ std::int64_t elements(const Case& c) {
   return product;
 }
 
+bool is_power_limited(const Case& c) {
+  constexpr std::int64_t kExtent = 4096;
+  return c.ceiling == Ceiling::math && c.shape.size() == 3 &&
+         std::all_of(c.shape.begin(), c.shape.end(),
+                     [](std::int64_t extent) { return extent > 0 && extent % kExtent == 0; });
+}
+
 }  // namespace libkernels::bench

@@ -36,8 +36,6 @@ struct Case {
   Floor floor{};                      // each input read once, each output written once
   double flops = 0;                   // 2 M N K of a product; 0: the bytes alone count
   Ceiling ceiling = Ceiling::copy;
-  // Long enough, and hot enough, for the power limit: burst and sustained times are measured, too.
-  bool power_limited = false;
   // Of the ways that the problem will have, the library's ("fused") first.
   std::vector<std::string> roles = {"fused", "naive", "unfused"};
 
@@ -52,6 +50,10 @@ std::string shape_text(const std::vector<std::int64_t>& shape);  // "2^16", "409
 std::string benchmark_name(const Case& c);
 // The product of the first two extents.
 std::int64_t elements(const Case& c);
+// Whether the power limit may slow the case: products of 4096^3 and more. Of those whose extents
+// are multiples of 4096, so that a sweep does not take minutes, burst and sustained times are
+// measured.
+bool is_power_limited(const Case& c);
 
 enum class BufferUse {
   input,   // one a set, filled once

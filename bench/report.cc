@@ -114,7 +114,7 @@ std::string versus_table(const Report& report) {
   std::vector<Row> rows{{"case", "A", "us", "B", "us", "B/A", "95%", "pairs", ""}};
   std::vector<Summary> ratios;
   for (const Record& r : report.records) {
-    if (!r.versus && r.note.empty()) continue;
+    if (!r.versus && (r.us || r.note.empty())) continue;
     const std::string where = fmt::format("{} {}{}{} {}", r.op, r.types, r.form.empty() ? "" : " ",
                                           r.form, shape_cell(r));
     if (!r.versus) {

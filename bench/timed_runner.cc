@@ -66,9 +66,23 @@ class TimedRow {
   }
 
  private:
+  // The problem's, and the kernels of the library that --ab names and that would not be chosen.
+  std::vector<Way> ways() {
+    std::vector<Way> all = problem_.ways(place_);
+    for (const std::string& wanted : flags_.versus) {
+      for (const lk_kernel_info& kernel : place_.backend().kernels()) {
+        if (wanted != kernel.name || all.front().kernel == wanted) continue;
+        place_.set_pin(kernel.name);
+        all.push_back(problem_.ways(place_).front());
+        place_.set_pin(nullptr);
+      }
+    }
+    return all;
+  }
+
   // A record for each way, and a contestant for each that is right.
   void verify_ways() {
-    for (const Way& way : problem_.ways(place_)) {
+    for (const Way& way : ways()) {
       if (!asked_for(flags_, way)) continue;
       Record record = record_of(case_, way.role, way.kernel, name(flags_.mode));
       record.launches = way.launches;
@@ -124,7 +138,7 @@ class TimedRow {
     set_ceilings();
     set_speedups(&records_);
     if (flags_.mode == Mode::graph) time_isolated();
-    if (case_.power_limited && flags_.sustained > 0) time_sustained();
+    if (is_power_limited(case_) && flags_.sustained > 0) time_sustained();
   }
 
   Record& record(std::size_t timed) { return records_[record_of_timed_[timed]]; }

@@ -31,6 +31,9 @@ class Workplace {
   const DeviceProperties& properties() const { return *properties_; }
   Device& device() const { return device_; }
   int arch() const { return site_.arch; }
+  // The one kernel that the library's calls have to take, a name out of kernels(); null: none.
+  const char* pin() const { return pin_; }
+  void set_pin(const char* kernel) { pin_ = kernel; }
   int sets() const { return sets_; }
   cudaStream_t stream() const { return stream_.get(); }
 
@@ -66,6 +69,7 @@ class Workplace {
   std::vector<BufferSpec> specs_;
   int sets_;
   bool tight_;
+  const char* pin_ = nullptr;
   std::vector<std::unique_ptr<DeviceMemory>> memory_;
   DeviceMemory flag_;
   Stream stream_;
@@ -79,7 +83,7 @@ std::size_t workplace_bytes(std::span<const BufferSpec> buffers, int sets);
 template <class Call>
 const char* pinned_kernel(const Workplace& place, lk_op op, const Functions<Call>& functions,
                           Call call) {
-  if (place.arch() == 0) return nullptr;
+  if (place.pin() != nullptr || place.arch() == 0) return place.pin();
   std::string reasons;
   for (const lk_kernel_info& kernel : place.backend().kernels()) {
     if (kernel.op != op || kernel.arch != place.arch()) continue;

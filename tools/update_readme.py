@@ -4,7 +4,7 @@
 usage: tools/update_readme.py [--check]
 
 --check changes nothing and exits 1 if README.md does not hold what the file says. The file is
-written by `lkbench --out=bench/results/h200.json` (its schema: bench/report.h). A file without a
+written by `lkbench --out=bench/results/h200.json` (its schema: bench/schema.json). A file without a
 measured row to show is refused.
 """
 

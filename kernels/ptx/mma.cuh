@@ -10,19 +10,15 @@
 // The order and precision of the sum inside are the hardware's (emu/mma_model.h).
 #pragma once
 
+#include "kernels/ptx/mma_type.cuh"
+
 namespace libkernels::inline LK_BACKEND::ptx {
 
-// How A and B hold their elements. tf32 is the bits of an fp32 of which the low 13 are ignored:
-// cvt_rna_tf32_f32 rounds to it.
-enum class MmaType : std::uint8_t { f16, bf16, tf32 };
-
 // Registers of A and of B in a lane.
-template <MmaType kType>
-inline constexpr int kMmaBytes = kType == MmaType::tf32 ? 4 : 2;
 template <int kM, int kK, MmaType kType>
-inline constexpr int kMmaA = kM* kK* kMmaBytes<kType> / (4 * 32);
+inline constexpr int kMmaA = kM* kK* mma_bytes(kType) / (4 * 32);
 template <int kN, int kK, MmaType kType>
-inline constexpr int kMmaB = kN* kK* kMmaBytes<kType> / (4 * 32);
+inline constexpr int kMmaB = kN* kK* mma_bytes(kType) / (4 * 32);
 
 // mma.sync.aligned.m16n8k{16,8}.row.col.f32.{f16.f16,bf16.bf16}.f32 d, a, b, c;
 // mma.sync.aligned.m16n8k{8,4}.row.col.f32.tf32.tf32.f32 d, a, b, c;    sm_80, PTX 7.0, warp

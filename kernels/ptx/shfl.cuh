@@ -35,6 +35,10 @@ LK_DEVICE bool vote_sync_any(bool p, std::uint32_t membermask = kFullWarp);
 // vote.sync.all.pred d, p, membermask;                                  sm_30, warp
 LK_DEVICE bool vote_sync_all(bool p, std::uint32_t membermask = kFullWarp);
 
+// elect.sync _|p, membermask;                                           sm_90, PTX 8.0, warp
+// True in one lane of the mask, always the same for the same mask.
+LK_DEVICE bool elect_sync(std::uint32_t membermask = kFullWarp);
+
 }  // namespace libkernels::inline LK_BACKEND::ptx
 
 #if defined(LK_EMULATE)

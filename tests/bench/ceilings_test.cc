@@ -78,6 +78,29 @@ INSTANTIATE_TEST_SUITE_P(Traffic, Streams,
                                                                             : "write");
                          });
 
+TEST(Ceilings, AProductsRateIsItsTypesOwnOrDerived) {
+  std::vector<CeilingRecord> records;
+  const auto add = [&](const char* kind, double per_s) {
+    CeilingRecord r{.kind = kind, .kernel = kind};
+    r.flops = 1;
+    r.per_s = per_s;
+    records.push_back(r);
+  };
+  EXPECT_EQ(best_rate(records, "bf16", 0).kernel, "");
+  add("fma f32", 60e12);
+  add("mma.sync bf16", 600e12);
+  EXPECT_EQ(best_rate(records, "f32", 0).flops_per_s, 60e12);
+  EXPECT_EQ(best_rate(records, "f32", 80).kernel, "fma f32");
+  EXPECT_EQ(best_rate(records, "tf32", 0).kernel, "mma.sync bf16 x 0.5");
+  add("wgmma bf16", 800e12);
+  add("wgmma tf32", 390e12);
+  EXPECT_EQ(best_rate(records, "bf16->f32", 0).kernel, "wgmma bf16");
+  EXPECT_EQ(best_rate(records, "bf16", 80).kernel, "mma.sync bf16");
+  EXPECT_EQ(best_rate(records, "tf32", 0).flops_per_s, 390e12);
+  EXPECT_EQ(best_rate(records, "tf32x3", 0).flops_per_s, 130e12);
+  EXPECT_EQ(best_rate(records, "f8_e5m2->bf16", 0).flops_per_s, 1600e12);
+}
+
 TEST(Ceilings, MathKernelsRunAndTheirFlopsScale) {
   const DeviceProperties& h200 = *emulator::find_profile("h200");
   DeviceProperties small = h200;  // the emulator needs no 132 SMs to show that it runs
@@ -103,7 +126,7 @@ TEST(Ceilings, TensorLoopsDoTheFlopsThatTheyClaim) {
   DeviceMemory sink(emu_device(), sizeof(std::uint32_t));
   int seen = 0;
   for (const MathKernel& kernel : emu_contestants().maths) {
-    if (std::string(kernel.unit) != "mma.sync bf16") continue;
+    if (std::string(kernel.unit) == "fma f32") continue;
     ++seen;
     const MathCall call{.sink = reinterpret_cast<std::uint32_t*>(sink.data()),
                         .iterations = 1,
@@ -111,9 +134,9 @@ TEST(Ceilings, TensorLoopsDoTheFlopsThatTheyClaim) {
                         .stream = nullptr};
     emulator::reset_counters();
     ASSERT_EQ(kernel.launch(call), cudaSuccess);
-    EXPECT_EQ(double(emulator::counters().mma_flops), kernel.flops(call));
+    EXPECT_EQ(double(emulator::counters().mma_flops), kernel.flops(call)) << kernel.name;
   }
-  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(seen, 5);
 }
 
 // Every launch takes 1 us, but the named one takes half.

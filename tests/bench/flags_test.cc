@@ -159,6 +159,17 @@ TEST(GeluRows, SuiteHoldsTheSizesTypesAndFormsOnce) {
   EXPECT_EQ(gelu_rows(selection).back().n, std::int64_t{1} << 30);
 }
 
+TEST(Cases, LargeProductsAreLimitedByPower) {
+  Case c{.op = "matmul", .types = "bf16", .shape = {8192, 4096, 8192}};
+  EXPECT_FALSE(is_power_limited(c));
+  c.ceiling = Ceiling::math;
+  EXPECT_TRUE(is_power_limited(c));
+  c.shape = {8191, 8191, 8191};
+  EXPECT_FALSE(is_power_limited(c));
+  c.shape = {1 << 14, 1 << 14};
+  EXPECT_FALSE(is_power_limited(c));
+}
+
 TEST(GeluRows, FiltersChoose) {
   const Flags flags = parse_flags({"--dtype=f32", "--form=erf", "--n=12345"});
   const Problems problems = chosen_problems(flags, false);

@@ -8,6 +8,7 @@
 #include "bench/runner.h"
 #include "kernels/ptx/emu/emulator.h"
 #include "tests/bench/fake_device.h"
+#include "tests/support/backends.h"
 
 namespace libkernels::bench {
 namespace {
@@ -169,6 +170,24 @@ TEST(TimedGelu, AnAbRowTimesTheTwoAlone) {
   EXPECT_NE(without[0].note.find("skipped: --ab needs fused and cublaslt; this row has fused"),
             std::string::npos)
       << without[0].note;
+}
+
+TEST(TimedGelu, TwoKernelsOfTheLibraryCanBeCompared) {
+  const test::ProfileScope profile("h200");
+  const Backend backend = timed_backend();
+  const Contestants contestants = timed_contestants();
+  Flags flags;
+  flags.mode = Mode::isolated;
+  flags.seconds = 1e-3;
+  flags.versus = {"gelu_sm80", "fused"};
+  const GpuMonitor monitor("no such GPU");
+  const auto records = make_timed_runner(backend, contestants, flags, monitor)
+                           ->run(*gelu_problem({.types = kF32, .form = GeluForm::tanh, .n = 1000}));
+  ASSERT_EQ(records.size(), 2u) << records[0].note;
+  EXPECT_EQ(records[0].kernel, "gelu_sm90");
+  EXPECT_EQ(records[1].kernel, "gelu_sm80");
+  ASSERT_TRUE(records[1].versus) << records[1].note;
+  EXPECT_EQ(records[1].versus->kernel, "gelu_sm90");
 }
 
 TEST(TimedGelu, AWrongKernelIsNotTimed) {

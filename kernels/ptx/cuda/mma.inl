@@ -5,7 +5,7 @@ namespace libkernels::inline LK_BACKEND::ptx {
 template <int kM, int kN, int kK, MmaType kType>
 LK_DEVICE void mma_sync(float (&d)[4], const std::uint32_t (&a)[kMmaA<kM, kK, kType>],
                         const std::uint32_t (&b)[kMmaB<kN, kK, kType>], const float (&c)[4]) {
-  constexpr bool kWide = kK * kMmaBytes<kType> == 32, kNarrow = kK * kMmaBytes<kType> == 16;
+  constexpr bool kWide = kK * mma_bytes(kType) == 32, kNarrow = kK * mma_bytes(kType) == 16;
   static_assert(kM == 16 && kN == 8 && (kWide || kNarrow), "no such shape");
   if constexpr (kType == MmaType::f16 && kWide) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "

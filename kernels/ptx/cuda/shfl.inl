@@ -68,5 +68,12 @@ LK_DEVICE bool vote_sync_all(bool p, std::uint32_t membermask) {
       : "r"(std::uint32_t(p)), "r"(membermask));
   return d != 0;
 }
+LK_DEVICE bool elect_sync(std::uint32_t membermask) {
+  std::uint32_t d;
+  asm volatile("{.reg .pred p; elect.sync _|p, %1; selp.b32 %0, 1, 0, p;}"
+               : "=r"(d)
+               : "r"(membermask));
+  return d != 0;
+}
 
 }  // namespace libkernels::inline LK_BACKEND::ptx

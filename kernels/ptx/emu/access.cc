@@ -24,8 +24,8 @@ std::uint8_t bits_of_byte(std::size_t first, std::size_t count) {
 }
 
 // Calls step(byte, bits) for every byte of the bitmap that covers [offset, offset + bytes).
-template <class Step>
-void for_bitmap(std::uint8_t* bitmap, std::size_t offset, std::size_t bytes, Step step) {
+template <class Byte, class Step>
+void for_bitmap(Byte* bitmap, std::size_t offset, std::size_t bytes, Step step) {
   for (std::size_t at = offset; at < offset + bytes;) {
     const std::size_t count = std::min(8 - at % 8, offset + bytes - at);
     step(bitmap[at / 8], bits_of_byte(at % 8, count));
@@ -33,14 +33,17 @@ void for_bitmap(std::uint8_t* bitmap, std::size_t offset, std::size_t bytes, Ste
   }
 }
 
-void check_written(Thread* t, std::size_t offset, std::size_t bytes, bool write, const void* pc) {
-  std::uint8_t* bitmap = t->cta->shared_written.data();
-  if (write) {
-    return for_bitmap(bitmap, offset, bytes, [](std::uint8_t& b, std::uint8_t bits) { b |= bits; });
-  }
+}  // namespace
+
+void mark_written(Cta* cta, std::size_t offset, std::size_t bytes) {
+  for_bitmap(cta->shared_written.data(), offset, bytes,
+             [](std::uint8_t& b, std::uint8_t bits) { b |= bits; });
+}
+
+void check_written(const Cta& cta, std::size_t offset, std::size_t bytes, const void* pc) {
   bool written = true;
-  for_bitmap(bitmap, offset, bytes,
-             [&](std::uint8_t& b, std::uint8_t bits) { written &= (b & bits) == bits; });
+  for_bitmap(cta.shared_written.data(), offset, bytes,
+             [&](const std::uint8_t& b, std::uint8_t bits) { written &= (b & bits) == bits; });
   if (written) return;
   fail(cudaErrorLaunchFailure, pc,
        "uninitialised shared memory: read of %zu bytes at offset %zu, which no thread of the CTA "
@@ -49,7 +52,8 @@ void check_written(Thread* t, std::size_t offset, std::size_t bytes, bool write,
        bytes, offset);
 }
 
-void check_shared(Thread* t, std::size_t offset, std::size_t bytes, bool write, const void* pc) {
+void check_shared(Thread* t, Cta* cta, std::size_t offset, std::size_t bytes, bool write,
+                  const void* pc) {
   Launch& l = machine().launch;
   if (offset + bytes > l.request.smem) {
     fail(cudaErrorIllegalAddress, pc,
@@ -58,20 +62,33 @@ void check_shared(Thread* t, std::size_t offset, std::size_t bytes, bool write, 
          verb(write), bytes, offset, l.request.smem);
   }
   if (write) l.idle = 0;
+  if (cta->has_mbarriers) check_no_mbarrier(*cta, offset, bytes, write, pc);
   if (l.counting) {
-    log_access(t, reinterpret_cast<std::uintptr_t>(t->cta->shared) + offset, bytes, true, write,
-               pc);
+    log_access(t, reinterpret_cast<std::uintptr_t>(cta->shared) + offset, bytes, true, write, pc);
   }
   if (t->cta->in_flight.touch(offset, bytes)) fail_in_flight(*t, offset, bytes, write, pc);
+  if (write) {
+    WarpgroupStates& groups = t->cta->warpgroups;
+    if (groups.pinned.any(offset, bytes)) fail_pinned(*t->cta, "write", offset, bytes, pc);
+    groups.swizzles.forget(offset, bytes);
+  }
   // Without hooks most writes go unseen, so that neither of these could be judged.
   if (!l.request.hooked) return;
-  check_written(t, offset, bytes, write, pc);
+  write ? mark_written(cta, offset, bytes) : check_written(*cta, offset, bytes, pc);
   if (l.race_checks) {
-    check_races(t, t->cta->shared_shadow, offset, bytes, write, Space::shared, pc, nullptr);
+    check_races(t, cta->shared_shadow, offset, bytes, write, Space::shared, pc, nullptr);
   }
 }
 
 // ---- Global memory ----------------------------------------------------------------------------
+
+RaceCell* shadow_of(Region* region) {
+  if (!machine().launch.race_checks || !region->device || !region->writable) return nullptr;
+  if (!region->shadow && !region->shadow_tried) map_shadow(region);
+  return region->shadow;
+}
+
+namespace {
 
 void check_global(Thread* t, Region* region, Space space, std::uintptr_t a, std::size_t bytes,
                   bool write, const void* pc) {
@@ -82,13 +99,9 @@ void check_global(Thread* t, Region* region, Space space, std::uintptr_t a, std:
   if (!region->device) return;
   Launch& l = machine().launch;
   if (write) l.idle = 0;
+  if (l.request.pdl && !t->waited_for_grid) check_waited_for_grid(t, pc);
   if (l.counting) log_access(t, a, bytes, false, write, pc);
-  if (!l.race_checks || !region->writable) return;
-  if (!region->shadow) {
-    if (region->shadow_tried) return;
-    map_shadow(region);
-    if (!region->shadow) return;
-  }
+  if (!shadow_of(region)) return;
   const std::uintptr_t origin = region->begin / RaceCell::kBytes * RaceCell::kBytes;
   check_races(t, region->shadow, a - origin, bytes, write, space, pc, region);
 }
@@ -107,14 +120,18 @@ void check_access(Thread* t, Space space, const void* p, std::size_t bytes, bool
   if (++t->accesses % kAccessesPerTurn == 0) make_way(t, pc, false);
   const auto a = reinterpret_cast<std::uintptr_t>(p);
   if (a - t->stack < kStackBytes) {
-    if (space == Space::generic) return;
+    if (space == Space::generic) {
+      if (t->wgmma) [[unlikely]]
+        note_register_access(t, a, bytes, write, pc);
+      return;
+    }
     fail(cudaErrorIllegalAddress, pc, "%s of %zu bytes of a local variable through ld/st.%s",
          verb(write), bytes, space == Space::shared ? "shared" : "global");
   }
   const std::size_t offset = a - reinterpret_cast<std::uintptr_t>(t->cta->shared);
   if (offset < kSharedBytes) {
     if (space == Space::generic || space == Space::shared) {
-      return check_shared(t, offset, bytes, write, pc);
+      return check_shared(t, t->cta, offset, bytes, write, pc);
     }
     fail(cudaErrorIllegalAddress, pc, "%s of %zu bytes of shared memory through ld/st.global",
          verb(write), bytes);
@@ -216,8 +233,21 @@ void require_sm(int cc, const char* instruction) {
 
 void griddepcontrol_wait() {
   require_sm(90, "griddepcontrol.wait");
-  current_thread->cta->waited_for_grid = true;
+  Thread* t = current_thread;
+  t->waited_for_grid = true;
+  t->cta->grid_waits.push_back(
+      Access::pack(t->cta->incarnation, t->warp->clock.clock, t->index, 0, false, false));
 }
+
+// Its own wait, or another thread's that something orders before.
+void check_waited_for_grid(Thread* t, const void* pc) {
+  for (const Access& wait : t->cta->grid_waits) t->waited_for_grid |= ordered_before(wait, *t);
+  if (t->waited_for_grid) return;
+  fail(cudaErrorLaunchFailure, pc,
+       "access to global memory before griddepcontrol.wait, in a kernel launched with pdl; "
+       "expected a wait by this thread, or by one that a barrier orders before it");
+}
+
 void griddepcontrol_launch_dependents() { require_sm(90, "griddepcontrol.launch_dependents"); }
 
 }  // namespace libkernels::emulator

@@ -18,6 +18,8 @@
 // The CUDA headers make the other qualifiers vanish by themselves.
 #undef __launch_bounds__
 #define __launch_bounds__(...)
+#undef __grid_constant__
+#define __grid_constant__
 
 // A host compiler would silently make a __shared__ array a local of each thread.
 #undef __shared__

@@ -109,10 +109,18 @@ std::vector<Entry> merge(const std::vector<Entry>& a, const std::vector<Entry>& 
 
 bool Knowledge::covers(const Access& a) const {
   if (everything_ || a.clock() == Access::kMaxClock) return true;
-  const CtaClock* cta = find(ctas_, a.cta());
+  const CtaClock* cta = a.agent() ? nullptr : find(ctas_, a.cta());
   if (cta && a.clock() <= cta->vc[a.thread() / kLanes]) return true;
-  const ThreadClock* thread = find(threads_, of_thread(a.cta(), a.thread(), 0).who);
+  const ThreadClock* thread = find(threads_, of_thread(a.cta(), a.thread(), 0, a.agent()).who);
   return thread && a.clock() <= thread->clock;
+}
+
+bool Knowledge::knows(std::uint32_t cta) const {
+  if (everything_ || find(ctas_, cta)) return true;
+  const auto before = [](const ThreadClock& c, std::uint64_t w) { return c.who < w; };
+  const auto at =
+      std::lower_bound(threads_.begin(), threads_.end(), of_thread(cta, 0, 0).who, before);
+  return at != threads_.end() && at->who >> (Access::kThreadBits + 1) == cta;
 }
 
 Knowledge::Pointer Knowledge::join(const Pointer& a, const Pointer& b) {
@@ -127,9 +135,7 @@ Knowledge::Pointer Knowledge::join(const Pointer& a, const Pointer& b) {
   return std::make_shared<const Knowledge>(std::move(both));
 }
 
-void release_at(Thread* t, const void* address) {
-  Launch& l = machine().launch;
-  if (!l.race_checks) return;
+Knowledge::Pointer release(Thread* t) {
   WarpClock& clock = t->warp->clock;
   const std::uint32_t cta = t->cta->incarnation;
   // Of its warp the thread knows itself, what lanes told it, and all up to the floor.
@@ -144,8 +150,28 @@ void release_at(Thread* t, const void* address) {
   std::copy(std::begin(clock.vc), std::end(clock.vc), warps.vc.begin());
   warps.vc[t->warp->index] = clock.floor;
   const auto own = std::make_shared<const Knowledge>(std::vector{warps}, std::move(threads));
-  l.released[address] = Knowledge::join(own, clock.acquired ? clock.known[t->lane] : nullptr);
   clock.tick();
+  return Knowledge::join(own, clock.acquired ? clock.known[t->lane] : nullptr);
+}
+
+void learn(Thread* t, const Knowledge::Pointer& what) {
+  if (!what) return;
+  WarpClock& clock = t->warp->clock;
+  clock.acquired = true;
+  Knowledge::Pointer& known = clock.known[t->lane];
+  // The lanes of a warp mostly learn the same on top of the same.
+  static auto* last = new Knowledge::Pointer[3];
+  if (known != last[0] || what != last[1]) {
+    last[0] = known;
+    last[1] = what;
+    last[2] = Knowledge::join(known, what);
+  }
+  known = last[2];
+}
+
+void release_at(Thread* t, const void* address) {
+  Launch& l = machine().launch;
+  if (l.race_checks) l.released[address] = release(t);
 }
 
 void acquire_at(Thread* t, const void* address) {
@@ -153,10 +179,7 @@ void acquire_at(Thread* t, const void* address) {
   const auto found = l.released.find(address);
   if (found == l.released.end() || found->second == t->learned) return;
   t->learned = found->second;
-  WarpClock& clock = t->warp->clock;
-  clock.acquired = true;
-  Knowledge::Pointer& known = clock.known[t->lane];
-  known = Knowledge::join(known, t->learned);
+  learn(t, t->learned);
 }
 
 }  // namespace libkernels::emulator

@@ -76,6 +76,7 @@ enum class Collective : std::uint8_t {
   ballot,
   any,
   all,
+  elect,
   sync_warp,
   ldmatrix,
   stmatrix,

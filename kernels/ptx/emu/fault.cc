@@ -49,6 +49,12 @@ void record_cta_fault(const Cta& cta, const std::string& text) {
   fault.cta = &cta;
 }
 
+void record_thread_fault(const Thread& thread, const void* pc, const std::string& text) {
+  record_cta_fault(*thread.cta, text);
+  machine().launch.fault.thread = &thread;
+  machine().launch.fault.pc = pc;
+}
+
 // ---- Signals ----------------------------------------------------------------------------------
 
 namespace {

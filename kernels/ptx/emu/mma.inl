@@ -9,7 +9,7 @@ template <int kM, int kN, int kK, MmaType kType>
                                                const std::uint32_t (&a)[kMmaA<kM, kK, kType>],
                                                const std::uint32_t (&b)[kMmaB<kN, kK, kType>],
                                                const float (&c)[4]) {
-  constexpr int kRowBytes = kK * kMmaBytes<kType>;
+  constexpr int kRowBytes = kK * mma_bytes(kType);
   static_assert(kM == 16 && kN == 8 && (kRowBytes == 32 || kRowBytes == 16), "no such shape");
   constexpr emulator::MmaInput kInput = kType == MmaType::f16    ? emulator::MmaInput::f16
                                         : kType == MmaType::bf16 ? emulator::MmaInput::bf16

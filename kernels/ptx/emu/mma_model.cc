@@ -151,6 +151,14 @@ MmaNumerics mma_sync_numerics(int cc, MmaInput type, int k) {
   return n;
 }
 
+MmaNumerics wgmma_numerics(MmaInput a) {
+  constexpr int kBytes = 32, kBitsFp8 = 13;
+  const int bytes = a == MmaInput::tf32 ? 4 : a <= MmaInput::bf16 ? 2 : 1;
+  MmaNumerics n{.block = kBytes / bytes, .fraction_bits = 25, .output_bits = kF32Fraction};
+  if (bytes == 1) n.fraction_bits = n.output_bits = kBitsFp8;
+  return n;
+}
+
 void MmaVector::decode(MmaInput type, const std::uint32_t* bits, int n) {
   switch (type) {
     case MmaInput::f16:

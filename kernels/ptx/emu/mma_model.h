@@ -29,6 +29,9 @@ struct MmaNumerics {
 // mma.sync with k products a result, on a device of compute capability cc (80, 90, ...).
 MmaNumerics mma_sync_numerics(int cc, MmaInput type, int k);
 
+// wgmma, whose sums of fp8 products keep fewer bits than those of mma.sync on the same device.
+MmaNumerics wgmma_numerics(MmaInput a);
+
 // A row of A or a column of B, ready to be multiplied.
 inline constexpr int kMaxMmaBlock = 32;
 struct MmaVector {

@@ -11,9 +11,10 @@ namespace {
 
 // By barriers and collectives.
 bool ordered_in_cta(const Access& access, const Thread& thread) {
-  if (access.thread() == thread.index) return true;
   // A saturated clock tells nothing; better blind than wrong.
   if (access.clock() == Access::kMaxClock) return true;
+  if (access.agent()) return false;
+  if (access.thread() == thread.index) return true;
   const WarpClock& clock = thread.warp->clock;
   const std::uint32_t warp = access.thread() / kLanes;
   if (warp != thread.warp->index) return access.clock() <= clock.vc[warp];
@@ -24,7 +25,6 @@ bool ordered_in_cta(const Access& access, const Thread& thread) {
 }  // namespace
 
 bool ordered_before(const Access& access, const Thread& thread) {
-  // Seam: mbarriers will join clocks here too.
   const WarpClock& clock = thread.warp->clock;
   if (access.cta() == thread.cta->incarnation && ordered_in_cta(access, thread)) return true;
   const Knowledge* known = clock.acquired ? clock.known[thread.lane].get() : nullptr;
@@ -33,35 +33,40 @@ bool ordered_before(const Access& access, const Thread& thread) {
 
 namespace {
 
+const char* expected_order(const Access& old, bool same_cta, bool same_warp, bool shared) {
+  if (old.agent()) return "a wait for the copy's completion, by this thread or ordered before it";
+  if (same_warp) return "__syncwarp() or another warp-level collective between them";
+  if (same_cta) return "a CTA barrier between them";
+  if (shared) return "barrier.cluster or an mbarrier between them";
+  return "st.release and ld.acquire between them, or disjoint elements: CTAs of a grid are not "
+         "ordered";
+}
+
+}  // namespace
+
 std::uint64_t cta_of(const Access& access) {
   const Launch& l = machine().launch;
   const std::uint32_t started = access.cta() - l.first_incarnation;
   return l.cta_of_incarnation.empty() ? started : l.cta_of_incarnation[started];
 }
 
+namespace {
+
 [[noreturn]] void report_race(const Thread& t, const Access& old, bool write, std::size_t offset,
                               std::size_t bytes, const void* pc, const Region* region) {
-  const LaunchRequest& r = machine().launch.request;
-  const std::uint64_t cta = cta_of(old);
-  const std::uint32_t i = old.thread();
   const bool same_cta = old.cta() == t.cta->incarnation;
-  const bool same_warp = same_cta && i / kLanes == t.warp->index;
-  char where[96] = "shared memory";
+  const bool same_warp = same_cta && old.thread() / kLanes == t.warp->index;
+  char where[96] = "shared memory", who[256];
   if (region) {
     std::snprintf(where, sizeof(where), "global memory (buffer of %zu bytes at 0x%zx)",
                   region->bytes, std::size_t(region->begin));
   }
+  describe_access(t, old, who, sizeof(who));
   fail(cudaErrorLaunchFailure, pc,
-       "race on %s: %s of %zu bytes at offset %zu, after a %s by CTA (%u, %u, %u), thread "
-       "(%u, %u, %u) that nothing orders before it; expected %s",
-       where, write ? "write" : "read", bytes, offset, old.write() ? "write" : "read",
-       unsigned(cta % r.grid.x), unsigned(cta / r.grid.x % r.grid.y),
-       unsigned(cta / r.grid.x / r.grid.y), i % r.block.x, i / r.block.x % r.block.y,
-       i / r.block.x / r.block.y,
-       same_warp  ? "__syncwarp() or another warp-level collective between them"
-       : same_cta ? "a CTA barrier between them"
-                  : "st.release and ld.acquire between them, or disjoint elements: CTAs of a grid "
-                    "are not ordered");
+       "race on %s: %s of %zu bytes at offset %zu, after a %s by %s that nothing orders before it; "
+       "expected %s",
+       where, write ? "write" : "read", bytes, offset, old.write() ? "write" : "read", who,
+       expected_order(old, same_cta, same_warp, !region));
 }
 
 // May `now` take the place of `old`, so that no race is lost? Nothing that races with `old` later
@@ -126,8 +131,12 @@ void check_cell(Thread* t, RaceCell* cell, Access now, std::uint64_t oldest_vali
 void check_races(Thread* t, RaceCell* cells, std::size_t offset, std::size_t bytes, bool write,
                  Space space, const void* pc, const Region* region) {
   const std::uint32_t cta = t->cta->incarnation;
+  WarpClock& clock = t->warp->clock;
+  // What comes after a proxy fence is told apart from what it covers.
+  if (write && clock.clock == std::max(t->fenced_shared, t->fenced_global)) clock.tick();
   const std::uint32_t first =
-      !region ? cta : machine().launch.first_incarnation;  // shared memory passes from CTA to CTA
+      // Shared memory passes from CTA to CTA.
+      !region ? t->cta->first_incarnation : machine().launch.first_incarnation;
   const std::uint64_t oldest_valid = std::uint64_t(first) << Access::kCtaAt;
   const std::size_t end = offset + bytes;
   for (std::size_t at = offset; at < end;) {
@@ -136,7 +145,7 @@ void check_races(Thread* t, RaceCell* cells, std::size_t offset, std::size_t byt
     const std::uint32_t mask =
         (1u << (stop - cell * RaceCell::kBytes)) - (1u << at % RaceCell::kBytes);
     const Access now =
-        Access::pack(cta, t->warp->clock.clock, t->index, mask, space == Space::global_sync, write);
+        Access::pack(cta, clock.clock, t->index, mask, space == Space::global_sync, write);
     check_cell(t, &cells[cell], now, oldest_valid, space, offset, bytes, pc, region);
     at = stop;
   }

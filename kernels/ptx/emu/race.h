@@ -15,9 +15,10 @@ namespace libkernels::emulator {
 
 // One remembered access, packed; the CTA comes first, so that a comparison finds the stale ones.
 struct Access {
-  static constexpr int kClockBits = 19, kThreadBits = 10, kMaskBits = 8;
+  static constexpr int kClockBits = 18, kThreadBits = 10, kMaskBits = 8;
   static constexpr int kSyncAt = 1;
-  static constexpr int kMaskAt = kSyncAt + 1;
+  static constexpr int kAgentAt = kSyncAt + 1;
+  static constexpr int kMaskAt = kAgentAt + 1;
   static constexpr int kThreadAt = kMaskAt + kMaskBits;
   static constexpr int kClockAt = kThreadAt + kThreadBits;
   static constexpr int kCtaAt = kClockAt + kClockBits;
@@ -33,7 +34,8 @@ struct Access {
             std::uint64_t(sync) << kSyncAt | std::uint64_t(write)};
   }
   bool write() const { return bits & 1; }
-  bool sync() const { return bits >> kSyncAt & 1; }  // ld.acquire, st.release
+  bool sync() const { return bits >> kSyncAt & 1; }    // ld.acquire, st.release
+  bool agent() const { return bits >> kAgentAt & 1; }  // of asynchronous work, not a thread
   std::uint32_t mask() const { return bits >> kMaskAt & 0xff; }
   std::uint32_t thread() const { return bits >> kThreadAt & 0x3ff; }
   std::uint32_t clock() const { return bits >> kClockAt & kMaxClock; }
@@ -64,13 +66,15 @@ class Knowledge {
     std::uint32_t clock;
     bool operator==(const ThreadClock&) const = default;
   };
-  static ThreadClock of_thread(std::uint32_t cta, std::uint32_t thread, std::uint32_t clock) {
-    return {std::uint64_t(cta) << Access::kThreadBits | thread, clock};
+  static ThreadClock of_thread(std::uint32_t cta, std::uint32_t thread, std::uint32_t clock,
+                               bool agent = false) {
+    return {(std::uint64_t(cta) << 1 | agent) << Access::kThreadBits | thread, clock};
   }
 
   Knowledge(std::vector<CtaClock> ctas, std::vector<ThreadClock> threads)  // ascending by who
       : ctas_(std::move(ctas)), threads_(std::move(threads)) {}
   bool covers(const Access& access) const;
+  bool knows(std::uint32_t cta) const;  // anything of it
   static Pointer join(const Pointer& a, const Pointer& b);
 
  private:

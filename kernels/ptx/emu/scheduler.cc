@@ -8,6 +8,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "kernels/ptx/emu/async_state.h"
 #include "kernels/ptx/emu/state.h"
 
 namespace libkernels::emulator {
@@ -54,6 +55,8 @@ namespace {
 
 // Everything that differs from one CTA of a launch to the next.
 void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32_t incarnation) {
+  if (cta->async) cta->async->reset();
+  cta->has_mbarriers = false;
   const dim3 grid = launch.request.grid, block = launch.request.block;
   cta->linear = linear;
   cta->idx = {unsigned(linear % grid.x), unsigned(linear / grid.x % grid.y),
@@ -63,12 +66,13 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
   cta->runnable = std::uint32_t((std::uint64_t(1) << launch.warps) - 1);
   cta->spinning = cta->waits_outside = 0;
   cta->polling = false;
-  cta->waited_for_grid = false;
+  cta->grid_waits.clear();
   for (; cta->barriers_used; cta->barriers_used &= cta->barriers_used - 1)
     cta->barriers[std::countr_zero(cta->barriers_used)] = Barrier{};
   std::memset(cta->shared, 0xff, launch.request.smem);
   std::memset(cta->shared_written.data(), 0, (launch.request.smem + 7) / 8);
   cta->in_flight.reset();
+  cta->warpgroups.reset();
   for (std::uint32_t w = 0; w < launch.warps; ++w) {
     Warp& warp = cta->warps[w];
     const std::uint32_t count = std::min(kLanes, launch.threads - w * kLanes);
@@ -76,7 +80,8 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
     warp.index = w;
     warp.lanes = std::uint32_t((std::uint64_t(1) << count) - 1);
     warp.runnable = warp.lanes;
-    warp.spinning = warp.exited = warp.in_barrier = 0;
+    warp.spinning = warp.exited = warp.in_barrier = warp.in_cluster_barrier = 0;
+    warp.cluster_relaxed = false;
     if (warp.gathering) std::fill_n(warp.gatherings, kLanes, Gathering{});
     warp.gathering = 0;
     warp.clock.reset();
@@ -94,6 +99,11 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
     t.polled = nullptr;
     t.learned.reset();
     t.copies.reset();
+    t.wgmma.reset();
+    t.fenced_shared = t.fenced_global = 0;
+    t.fenced_known.reset();
+    t.cluster_phase = 0;
+    t.waited_for_grid = t.polls_mbarrier = false;
     if (++idx.x == block.x) idx.x = 0, ++idx.y;
     if (idx.y == block.y) idx.y = 0, ++idx.z;
   }
@@ -113,6 +123,8 @@ void leave_for_scheduler(Thread* t) { fiber_switch(&t->fiber, &machine().schedul
     fail(cudaErrorLaunchFailure, nullptr, "the kernel threw a C++ exception");
   }
   leave_warp(t, "exited");
+  leave_warpgroup(t);
+  exit_async(t);
   t->state = State::exited;
   leave_for_scheduler(t);
   __builtin_unreachable();
@@ -174,6 +186,8 @@ namespace {
 // Fibers that may exist at once: the kernel's limit on mappings is 65530, and a stack takes two.
 constexpr std::uint64_t kMaxFibers = 24 * 1024;
 
+std::uint64_t volume(dim3 d) { return std::uint64_t(d.x) * d.y * d.z; }
+
 // CTAs that the device holds at once (the occupancy calculator's rules, without registers).
 std::uint64_t resident_ctas(const Launch& launch) {
   const DeviceProperties& p = current_profile();
@@ -182,7 +196,20 @@ std::uint64_t resident_ctas(const Launch& launch) {
   const std::uint64_t threads = launch.warps * kLanes;
   std::uint64_t per_sm = std::min<std::uint64_t>(p.max_ctas_per_sm, p.max_threads_per_sm / threads);
   per_sm = std::max<std::uint64_t>(1, std::min<std::uint64_t>(per_sm, p.smem_per_sm / smem));
-  return std::min({per_sm * p.sm_count, kMaxFibers / threads, launch.ctas});
+  // Whole clusters, at least one.
+  const std::uint64_t most = std::min({per_sm * p.sm_count, kMaxFibers / threads, launch.ctas});
+  const std::uint64_t cluster = volume(launch.request.cluster);
+  return std::max<std::uint64_t>(1, most / cluster) * cluster;
+}
+
+// The CTA's place in the grid: clusters count like CTAs, and CTAs within a cluster.
+std::uint64_t linear_cta(const Launch& launch, std::uint64_t cluster, std::uint32_t rank) {
+  const dim3 grid = launch.request.grid, dim = launch.request.cluster;
+  const std::uint64_t nx = grid.x / dim.x, ny = grid.y / dim.y;
+  const std::uint64_t x = cluster % nx * dim.x + rank % dim.x;
+  const std::uint64_t y = cluster / nx % ny * dim.y + rank / dim.x % dim.y;
+  const std::uint64_t z = cluster / nx / ny * dim.z + rank / dim.x / dim.y;
+  return (z * grid.y + y) * grid.x + x;
 }
 
 class Scheduler {
@@ -191,6 +218,7 @@ class Scheduler {
       : launch_(*launch),
         completion_(settings().completion),
         state_(settings().seed),
+        cluster_size_(std::uint32_t(volume(launch->request.cluster))),
         limit_(resident_ctas(*launch)) {}
 
   void run() {
@@ -199,21 +227,33 @@ class Scheduler {
       if (active_.empty()) return;
       const std::size_t at = next_turn();
       Cta* cta = active_[at];
-      if (cta->runnable == 0) return record_stuck_grid(active_, launch_.ctas - started_);
+      if (cta->runnable == 0) {
+        if (progress_anywhere()) continue;
+        if (launch_.fault.error == cudaSuccess) {
+          record_stuck_grid(active_, launch_.ctas - started_ * cluster_size_);
+        }
+        return;
+      }
       run_slice(cta);
       if (launch_.fault.error != cudaSuccess) return;
       if (cta->live == 0) {
         retire(at);
-      } else if (cta->runnable == 0 && cta->waits_outside == 0) {
+        continue;
+      }
+      land_copies(cta);
+      if (launch_.fault.error != cudaSuccess) return;
+      if (cta->runnable == 0 && cta->waits_outside == 0) {
         record_stuck_cta(*cta);
       } else if (launch_.idle > settings().patience && !may_start()) {
-        record_stuck_grid(active_, launch_.ctas - started_);
+        record_stuck_grid(active_, launch_.ctas - started_ * cluster_size_);
       }
     }
   }
 
   // Abandons whatever still runs.
   void clean_up() {
+    active_.insert(active_.end(), finished_.begin(), finished_.end());
+    finished_.clear();
     for (Cta* cta : active_) {
       for (Thread& t : cta->threads) {
         if (t.stack) machine().stacks.give_back(reinterpret_cast<char*>(t.stack));
@@ -226,39 +266,80 @@ class Scheduler {
   }
 
  private:
-  bool may_start() const { return active_.size() < limit_ && started_ < launch_.ctas; }
+  bool may_start() const {
+    return active_.size() + finished_.size() + cluster_size_ <= limit_ &&
+           started_ * cluster_size_ < launch_.ctas;
+  }
 
-  // All that the device holds. Late: one, when those before it have finished or cannot go on; it
-  // runs next. Its stacks are then those of a CTA that has finished, and warm.
+  // All that the device holds. Late: one cluster, when those before it have finished or cannot go
+  // on; it runs next. Its stacks are then those of a CTA that has finished, and warm.
   void start_some() {
     while (may_start()) {
+      const std::size_t first = active_.size();
       start();
       if (completion_ != Completion::late) continue;
-      turn_ = active_.size() - 1;
+      turn_ = first;
       return;
     }
   }
 
   void start() {
     Machine& m = machine();
-    if (m.spare.empty()) m.spare.push_back(std::make_unique<Cta>());
-    Cta* cta = m.spare.back().release();
-    m.spare.pop_back();
-    reset_cta(cta, launch_, next_cta(), m.next_incarnation++);
-    if (completion_ == Completion::random) {
-      launch_.cta_of_incarnation.push_back(std::uint32_t(cta->linear));
+    const std::uint64_t number = next_cluster();
+    const std::uint32_t first = m.next_incarnation;
+    Cluster* cluster = nullptr;
+    for (std::uint32_t rank = 0; rank < cluster_size_; ++rank) {
+      if (m.spare.empty()) m.spare.push_back(std::make_unique<Cta>());
+      Cta* cta = m.spare.back().release();
+      m.spare.pop_back();
+      active_.push_back(cta);
+      reset_cta(cta, launch_, linear_cta(launch_, number, rank), m.next_incarnation++);
+      if (completion_ == Completion::random || cluster_size_ > 1) {
+        launch_.cta_of_incarnation.push_back(std::uint32_t(cta->linear));
+      }
+      if (rank == 0) cluster = begin_cluster(cta, launch_, number);
+      cta->rank = rank;
+      cta->cluster = cluster;
+      cta->first_incarnation = first;
+      cluster->ctas.push_back(cta);
     }
-    active_.push_back(cta);
   }
 
+  // A CTA's shared memory outlives it for as long as its cluster runs.
   void retire(std::size_t at) {
-    if (launch_.request.pdl && !active_[at]->waited_for_grid) {
-      return record_cta_fault(*active_[at],
+    Cta* cta = active_[at];
+    if (launch_.request.pdl && cta->grid_waits.empty()) {
+      return record_cta_fault(*cta,
                               "launched with pdl, but no thread executed griddepcontrol.wait");
     }
-    machine().spare.emplace_back(active_[at]);
     active_.erase(active_.begin() + std::ptrdiff_t(at));
     if (turn_ > at) --turn_;
+    if (--cta->cluster->unfinished) return finished_.push_back(cta);
+    for (Cta* peer : cta->cluster->ctas) {
+      std::erase(finished_, peer);
+      machine().spare.emplace_back(peer);
+    }
+  }
+
+  // Late: when somebody waits for them and the CTA has done what it can. Random: now and then, too.
+  void land_copies(Cta* cta) {
+    constexpr std::uint64_t kChance = 4;
+    if (completion_ == Completion::random && random(kChance) == 0) {
+      land_any(cta->cluster, draw_);
+    }
+    if (cta->runnable == 0 || cta->polls_mbarrier) {
+      progress(cta->cluster, completion_ == Completion::random ? &draw_ : nullptr);
+    }
+    cta->polls_mbarrier = false;
+  }
+
+  bool progress_anywhere() {
+    bool woke = false;
+    for (Cta* cta : active_) {
+      woke |= progress(cta->cluster, completion_ == Completion::random ? &draw_ : nullptr);
+      if (launch_.fault.error != cudaSuccess) return false;
+    }
+    return woke;
   }
 
   // Which of the active CTAs runs now: one that can, if there is any. Random stays with one for a
@@ -276,10 +357,11 @@ class Scheduler {
   }
 
   // In order, or drawn from the next few.
-  std::uint64_t next_cta() {
+  std::uint64_t next_cluster() {
+    const std::uint64_t clusters = launch_.ctas / cluster_size_;
     constexpr std::size_t kWindow = 64;
     if (completion_ != Completion::random) return started_++;
-    while (window_.size() < kWindow && window_end_ < launch_.ctas) window_.push_back(window_end_++);
+    while (window_.size() < kWindow && window_end_ < clusters) window_.push_back(window_end_++);
     std::swap(window_[random(window_.size())], window_.back());
     const std::uint64_t drawn = window_.back();
     window_.pop_back();
@@ -353,17 +435,20 @@ class Scheduler {
   Launch& launch_;
   const Completion completion_;
   std::uint64_t state_;
+  const std::uint32_t cluster_size_;
   const std::uint64_t limit_;
   std::vector<Cta*> active_;
+  std::vector<Cta*> finished_;  // while peers of their clusters run
+  const std::function<std::uint64_t(std::uint64_t)> draw_ = [this](std::uint64_t n) {
+    return random(n);
+  };
   std::size_t turn_ = 0;
-  std::uint64_t started_ = 0;
+  std::uint64_t started_ = 0;  // clusters
   std::uint64_t window_end_ = 0;
   std::vector<std::uint64_t> window_;
 };
 
 // ---- Launching --------------------------------------------------------------------------------
-
-std::uint64_t volume(dim3 d) { return std::uint64_t(d.x) * d.y * d.z; }
 
 // What cudaLaunchKernelEx returns for this shape: measured on an H200, whatever is wrong with grid
 // or block is an invalid value (the <<<>>> launch calls the same an invalid configuration).

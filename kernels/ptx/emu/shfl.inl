@@ -39,5 +39,9 @@ template <class T>
 [[gnu::always_inline]] LK_DEVICE bool vote_sync_all(bool p, std::uint32_t membermask) {
   return emulator::collective(emulator::Collective::all, p, 0, membermask) != 0;
 }
+[[gnu::always_inline]] LK_DEVICE bool elect_sync(std::uint32_t membermask) {
+  emulator::require_sm(90, "elect.sync");
+  return emulator::collective(emulator::Collective::elect, 0, 0, membermask) != 0;
+}
 
 }  // namespace libkernels::inline LK_BACKEND::ptx

@@ -16,6 +16,7 @@
 #include "kernels/ptx/emu/fiber.h"
 #include "kernels/ptx/emu/memory.h"
 #include "kernels/ptx/emu/race.h"
+#include "kernels/ptx/emu/wgmma.h"
 
 namespace libkernels::emulator {
 
@@ -27,6 +28,8 @@ inline constexpr std::size_t kSharedBytes = 227 * 1024;  // what a CTA can addre
 
 struct Cta;
 struct Warp;
+struct Cluster;   // async_state.h
+struct CtaAsync;  // async_state.h
 
 // ---- Counting (Settings::count) ---------------------------------------------------------------
 
@@ -40,7 +43,18 @@ struct LoggedAccess {
 
 // ---- Threads ----------------------------------------------------------------------------------
 
-enum class State : std::uint8_t { fresh, running, spinning, in_collective, in_barrier, exited };
+enum class State : std::uint8_t {
+  fresh,
+  running,
+  spinning,
+  in_collective,
+  in_barrier,
+  in_wgmma,
+  in_setmaxnreg,
+  in_mbarrier,
+  in_cluster_barrier,
+  exited
+};
 
 // Accesses after which a thread makes way for others: it may wait for what they store.
 inline constexpr std::uint64_t kAccessesPerTurn = 1 << 12;
@@ -62,7 +76,15 @@ struct Thread {
   std::uint32_t membermask = 0;
   const void* pc = nullptr;
   std::uint32_t value = 0, argument = 0, result = 0;
-  void* payload = nullptr;  // operands and results of a wider collective
+  void* payload = nullptr;                 // operands and results of a wider collective
+  std::uint32_t mbarrier = 0, parity = 0;  // the offset in shared memory
+  bool polls_mbarrier = false;             // test_wait, in vain
+
+  // Accesses up to these clocks the async proxy may see.
+  std::uint32_t fenced_shared = 0, fenced_global = 0;
+  Knowledge::Pointer fenced_known;  // what it knew of other CTAs at fence.proxy.async.global
+  std::uint64_t cluster_phase = 0;  // of barrier.cluster that it arrived for, plus 1; 0: none
+  bool waited_for_grid = false;     // griddepcontrol.wait is ordered before what it does
 
   // Its last ld.acquire: the same once more is a poll.
   const void* polled = nullptr;
@@ -70,6 +92,7 @@ struct Thread {
   Knowledge::Pointer learned;  // from the last one
 
   AsyncCopies copies;
+  std::unique_ptr<WgmmaThread> wgmma;  // from its first wgmma.fence on
   std::vector<LoggedAccess> log;
 };
 
@@ -91,8 +114,10 @@ struct Warp {
   std::uint32_t runnable = 0;
   std::uint32_t spinning = 0;  // made way, and have not been made runnable again
   std::uint32_t exited = 0;
-  std::uint32_t gathering = 0;   // lanes that some unfinished collective names
-  std::uint32_t in_barrier = 0;  // lanes that wait in bar.sync
+  std::uint32_t gathering = 0;           // lanes that some unfinished collective names
+  std::uint32_t in_barrier = 0;          // lanes that wait in bar.sync
+  std::uint32_t in_cluster_barrier = 0;  // lanes that arrived in barrier.cluster, in this phase
+  bool cluster_relaxed = false;          // some of them with .relaxed
   Gathering gatherings[kLanes];
   WarpClock clock;
 };
@@ -116,15 +141,23 @@ struct Cta {
   std::uint32_t runnable = 0;     // warps with runnable lanes
   std::uint32_t spinning = 0;     // warps with spinning lanes
   bool polling = false;           // one of them polls
-  // Seam: threads that wait for what others than this CTA's threads bring (cluster barriers,
-  // asynchronous copies). While there are any, its own waits alone are no deadlock.
+  // Threads that wait for what peers of its cluster may bring. While there are any, its own waits
+  // alone are no deadlock.
   std::uint32_t waits_outside = 0;
-  bool waited_for_grid = false;  // griddepcontrol.wait
+  std::vector<Access> grid_waits;  // griddepcontrol.wait
+  std::uint32_t rank = 0;
+  Cluster* cluster = nullptr;
+  std::unique_ptr<Cluster> own_cluster;  // which the CTA of rank 0 lends
+  std::uint32_t first_incarnation = 0;   // of the cluster's CTAs
+  bool has_mbarriers = false;
+  bool polls_mbarrier = false;  // a test_wait was in vain
+  std::unique_ptr<CtaAsync> async;
   std::uint32_t barriers_used = 0;
   unsigned char* shared = nullptr;  // kSharedBytes, 1024-aligned
   RaceCell* shared_shadow = nullptr;
   std::vector<std::uint8_t> shared_written;  // a bit per byte
   BytesInFlight in_flight{kSharedBytes};
+  WarpgroupStates warpgroups{kSharedBytes};
   Barrier barriers[kBarriers];
   Warp warps[kMaxWarps];
   Thread threads[kMaxThreads];
@@ -157,6 +190,7 @@ struct Launch {
   std::vector<std::uint32_t> cta_of_incarnation;  // only if CTAs start out of order
   std::uint64_t idle = 0;           // accesses of spinning threads since anybody stored or exited
   const Thread* spinner = nullptr;  // the last one to make way
+  std::uint64_t bulk_stores = 0;    // issued
   std::unordered_map<const void*, Knowledge::Pointer> released;  // by st.release, at its address
 };
 
@@ -190,6 +224,7 @@ extern LK_EMU_TLS Thread* current_thread;
     __attribute__((format(printf, 3, 4)));
 // The same from the scheduler, about a CTA.
 void record_cta_fault(const Cta& cta, const std::string& text);
+void record_thread_fault(const Thread& thread, const void* pc, const std::string& text);
 
 // Gives the OS thread to the scheduler until someone makes this thread runnable.
 void block(Thread* thread, State state);
@@ -200,6 +235,28 @@ void make_way(Thread* thread, const void* pc, bool polls);
 // Judges an access of the running thread, and remembers it.
 void check_access(Thread* thread, Space space, const void* p, std::size_t bytes, bool write,
                   const void* pc);
+// The same for bytes of the CTA's shared memory, or of a peer's.
+void check_shared(Thread* thread, Cta* cta, std::size_t offset, std::size_t bytes, bool write,
+                  const void* pc);
+void check_written(const Cta& cta, std::size_t offset, std::size_t bytes, const void* pc);
+void mark_written(Cta* cta, std::size_t offset, std::size_t bytes);
+// An ordinary access to a live mbarrier is a fault.
+void check_no_mbarrier(const Cta& cta, std::size_t offset, std::size_t bytes, bool write,
+                       const void* pc);
+// The shadow of a buffer of global memory; null: its races cannot be judged.
+RaceCell* shadow_of(Region* region);
+// A kernel launched with pdl touches global memory after griddepcontrol.wait alone.
+void check_waited_for_grid(Thread* thread, const void* pc);
+
+// What a thread's release publishes, and what an acquire of it adds.
+Knowledge::Pointer release(Thread* thread);
+void learn(Thread* thread, const Knowledge::Pointer& what);
+
+// The thread's last act. Faults if it leaves asynchronous work behind.
+void exit_async(Thread* thread);
+std::uint64_t cta_of(const Access& access);  // its number in the grid
+// "CTA (0, 0, 0), thread (1, 0, 0)", or the asynchronous work that the access belongs to.
+void describe_access(const Thread& thread, const Access& access, char* text, std::size_t size);
 
 // The thread goes where it cannot take part in collectives; those that wait for it are faults.
 void leave_warp(Thread* thread, const char* how);

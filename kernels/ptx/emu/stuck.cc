@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kernels/ptx/emu/state.h"
+#include "kernels/ptx/emu/async_state.h"
 
 namespace libkernels::emulator {
 namespace {
@@ -18,21 +18,36 @@ bool same_wait(const Thread& a, const Thread& b) {
   if (a.state != b.state) return false;
   if (a.state == State::spinning) return a.pc == b.pc;
   if (a.state == State::in_barrier) return a.barrier == b.barrier && a.pc == b.pc;
+  if (a.state == State::in_mbarrier) {
+    return a.mbarrier == b.mbarrier && a.parity == b.parity && a.pc == b.pc;
+  }
   if (a.state == State::in_collective) return a.op == b.op && a.membermask == b.membermask;
   return true;
 }
 
 std::string describe_wait(const Cta& cta, const Thread& t) {
-  char text[256];
+  char text[512];
   if (is_woken(t)) return "can go on";
   if (t.state == State::exited) return "have exited";
-  if (t.state == State::spinning) {
+  if (t.state == State::in_mbarrier || t.polls_mbarrier) {
+    char bar[kDescription];
+    describe(cta.async->bars[cta.async->slots[t.mbarrier / 8]], bar, sizeof(bar));
+    std::snprintf(text, sizeof(text), "%s for parity %u of %s", t.polls_mbarrier ? "poll" : "wait",
+                  t.parity, bar);
+  } else if (t.state == State::spinning) {
     std::snprintf(text, sizeof(text), "spin, after %llu accesses",
                   static_cast<unsigned long long>(t.accesses));
   } else if (t.state == State::in_barrier) {
     const Barrier& b = cta.barriers[t.barrier];
     std::snprintf(text, sizeof(text), "wait in bar.sync %u (%u threads), %u arrived", t.barrier,
                   b.expected, b.arrived);
+  } else if (t.state == State::in_wgmma) {
+    describe_wgmma_wait(t, text, sizeof(text));
+  } else if (t.state == State::in_setmaxnreg) {
+    std::snprintf(text, sizeof(text), "wait in setmaxnreg for %u registers", t.value);
+  } else if (t.state == State::in_cluster_barrier) {
+    std::snprintf(text, sizeof(text), "wait in barrier.cluster, %u of %u threads arrived",
+                  cta.cluster->arrived, cta.cluster->live);
   } else {
     std::snprintf(text, sizeof(text), "wait in %s with membermask 0x%08x", name_of(t.op),
                   t.membermask);
@@ -75,6 +90,9 @@ std::string describe_threads(const Cta& cta, const char* indent, bool* divergent
 void record_stuck_cta(const Cta& cta) {
   bool divergent = false;
   const std::string roles = describe_threads(cta, "\n    ", &divergent);
+  divergent &=
+      std::any_of(std::begin(cta.threads), std::begin(cta.threads) + machine().launch.threads,
+                  [](const Thread& t) { return t.state == State::in_barrier; });
   record_cta_fault(cta, (divergent ? "deadlock, divergent barrier: not all threads came, and "
                                      "nobody can go on"
                                    : "deadlock: nobody can go on") +

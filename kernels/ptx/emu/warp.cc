@@ -109,11 +109,32 @@ void compute_matrix(Thread* lanes, const Gathering& g) {
   complete_matrix(g.op, lanes);
 }
 
+// The manual promises one lane, the same for the same mask, and not which: the lowest when late, the
+// highest when eager, drawn when random.
+void compute_elect(Thread* lanes, const Gathering& g) {
+  std::uint32_t leader = std::uint32_t(std::countr_zero(g.membermask));
+  if (settings().completion == Completion::eager) {
+    leader = std::uint32_t(31 - std::countl_zero(g.membermask));
+  } else if (settings().completion == Completion::random) {
+    const std::uint32_t hash = (std::uint32_t(settings().seed) ^ g.membermask) * 0x9e3779b9u;
+    for (std::uint32_t turn = hash >> 27; turn-- > 0;) {
+      const std::uint32_t above = g.membermask & (~std::uint32_t(0) << leader << 1);
+      leader = std::uint32_t(std::countr_zero(above ? above : g.membermask));
+    }
+  }
+  for (std::uint32_t m = g.membermask; m; m &= m - 1) {
+    const std::uint32_t lane = std::uint32_t(std::countr_zero(m));
+    lanes[lane].result = lane == leader;
+  }
+}
+
 void complete(Thread* last, Gathering* g) {
   Warp* warp = last->warp;
   Thread* lanes = last - last->lane;
   if (g->op <= Collective::shfl_down) {
     compute_shfl(lanes, *g);
+  } else if (g->op == Collective::elect) {
+    compute_elect(lanes, *g);
   } else if (g->op < Collective::sync_warp) {
     compute_vote(lanes, *g);
   } else if (g->op > Collective::sync_warp) {
@@ -145,6 +166,8 @@ const char* name_of(Collective op) {
       return "vote.sync.any";
     case Collective::all:
       return "vote.sync.all";
+    case Collective::elect:
+      return "elect.sync";
     case Collective::sync_warp:
       return "bar.warp.sync";
     case Collective::ldmatrix:
