@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "bench/baselines/tables.h"
 #include "bench/device_tables.h"
+#include "bench/judge_tables.h"
 #include "bench/wgmma_ceiling.h"
 
 namespace libkernels::bench {
@@ -48,7 +50,9 @@ const Contestants& cuda_contestants() {
                                        .spin = &bench_device::spin,
                                        .gelu_unfused = &bench_device::kGeluUnfused,
                                        .gelu_naive = &bench_device::kGeluNaive,
-                                       .compare = &bench_device::compare};
+                                       .compare = &bench_device::compare,
+                                       .baselines = bench_device::baselines(),
+                                       .judges = bench_device::kJudges};
   return contestants;
 }
 

@@ -10,7 +10,9 @@
 #include <functional>
 #include <span>
 
+#include "bench/baselines/baseline.h"
 #include "bench/gelu_contestants.h"
+#include "bench/judges.h"
 #include "kernels/ptx/device_properties.h"
 
 namespace libkernels::bench {
@@ -77,6 +79,8 @@ struct Contestants {
   const GeluBaseline* gelu_unfused;
   const GeluBaseline* gelu_naive;
   cudaError_t (*compare)(const CompareCall& call);
+  Baselines baselines;  // of softmax, row-sum and matmul
+  Judges judges;
 };
 
 // Each defined where its backend is linked.

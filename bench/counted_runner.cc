@@ -1,4 +1,6 @@
 // A row on the emulator: what it counted, what follows, and no time.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "bench/counted.h"
@@ -26,9 +28,13 @@ class CountedRunner : public Runner {
     std::vector<Record> records;
     for (const Way& way : problem.ways(place)) {
       place.poison_outputs();
-      Record record = record_of(problem.about(), way.role, way.kernel, "");
-      count_call(&record, way.resources, [&] { way.call(0, place.stream()); });
-      verify_way(problem, way, place, &record);
+      Record record = record_of(problem.about(), way.role, way.kernel, "counted");
+      try {
+        count_call(&record, way.resources, [&] { way.call(0, place.stream()); });
+        verify_way(problem, way, place, &record);
+      } catch (const SkipRow& reason) {
+        record.note = fmt::format("skipped: {}", reason.what());
+      }
       records.push_back(std::move(record));
     }
     const auto unfused = std::find_if(records.begin(), records.end(),
@@ -43,7 +49,7 @@ class CountedRunner : public Runner {
     const auto bytes = [](const Record& r) {
       return double(r.counted->bytes_read + r.counted->bytes_written);
     };
-    if (bytes(record) <= 0) return std::nullopt;
+    if (!unfused.counted || !record.counted || bytes(record) <= 0) return std::nullopt;
     return bytes(unfused) / bytes(record);
   }
 

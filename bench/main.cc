@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "bench/baselines/libraries.h"
 #include "bench/bench_row.h"
 #include "bench/context.h"
 #include "bench/counted.h"
@@ -143,7 +144,7 @@ int run(Flags flags, const std::string& command, char* program) {
     if (cudaDeviceGetPCIBusId(bus_id, sizeof(bus_id), 0) != cudaSuccess) bus_id[0] = 0;
     monitor = std::make_unique<GpuMonitor>(device->name, bus_id);
     report.context = measured_context(flags, command, *device, *monitor);
-    runner = make_timed_runner(cuda_backend(), cuda_contestants(), flags, *monitor);
+    runner = make_timed_runner(cuda_backend(), cuda_contestants_with_libraries(), flags, *monitor);
 #endif
   }
   const Problems problems = chosen_problems(flags, counted);
@@ -155,7 +156,7 @@ int run(Flags flags, const std::string& command, char* program) {
   }
   if (flags.explain) {
 #if defined(LK_HAVE_CUDA)
-    if (!counted) explain_rows(cuda_backend(), cuda_contestants(), flags, problems);
+    if (!counted) explain_rows(cuda_backend(), cuda_contestants_with_libraries(), flags, problems);
 #endif
     if (counted) {
       const CountingScope device(flags.devices.front());

@@ -72,9 +72,10 @@ struct Way {
   std::string role;    // "fused" (the library), "naive", "unfused", or a peer: "cublaslt", "cub"
   std::string kernel;  // its name
   int launches = 1;    // kernels that one call launches
-  std::optional<CallResources> resources;  // of the library's kernel
-  // Enqueues; throws on failure. May be captured into a graph: neither allocates nor waits.
-  std::function<void(int set, cudaStream_t stream)> call;
+  std::optional<CallResources> resources{};  // of the library's kernel
+  // Enqueues; throws on failure, and SkipRow if it has no part in this case. May be captured into a
+  // graph: neither allocates nor waits.
+  std::function<void(int set, cudaStream_t stream)> call{};
 };
 
 struct Verdict {

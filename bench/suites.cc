@@ -49,6 +49,26 @@ std::span<const Suite> suites() {
        .about = "both forms, 2^16 to 2^28 elements (--large: 2^30)",
        .in_quick = true,
        .problems = &gelu_problems},
+      {.name = "softmax",
+       .about = "rows of 32 to 2^22 columns in 2^27 elements, odd ones, few rows",
+       .in_quick = true,
+       .problems = &softmax_problems},
+      {.name = "row_sum",
+       .about = "2^28 elements from 1 x 2^28 to 2^24 x 16, odd rows, small ones",
+       .in_quick = true,
+       .problems = &row_sum_problems},
+      {.name = "matmul",
+       .about = "squares, layouts, LLM layers, deep and thin K, all types",
+       .in_quick = true,
+       .problems = &matmul_problems},
+      {.name = "cliff",
+       .about = "N^3 for N in 1000 to 8200, half of them odd; the library and cuBLASLt",
+       .in_quick = false,
+       .problems = &cliff_problems},
+      {.name = "decode",
+       .about = "1 to 64 rows times a layer's weights; the library and cuBLASLt",
+       .in_quick = false,
+       .problems = &decode_problems},
   };
   return kSuites;
 }
@@ -61,8 +81,10 @@ Problems chosen_problems(const Flags& flags, bool emulated) {
   Problems all;
   std::vector<std::string> forms, layouts;
   for (const Suite& suite : suites()) {
-    const bool asked = flags.suites.empty() ? suite.in_quick || !flags.quick
-                                            : chosen(flags.suites, std::string(suite.name));
+    // A shape by itself asks for one row of an operation, not for one of each of its sweeps.
+    const bool by_default = suite.in_quick || (!flags.quick && selection.shapes.empty());
+    const bool asked =
+        flags.suites.empty() ? by_default : chosen(flags.suites, std::string(suite.name));
     if (!asked) continue;
     for (std::unique_ptr<Problem>& problem : suite.problems(selection)) {
       const Case& c = problem->about();

@@ -24,5 +24,10 @@ Problems chosen_problems(const Flags& flags, bool emulated);
 // ---- Defined by the drivers ---------------------------------------------------------------------
 
 Problems gelu_problems(const Selection& selection);
+Problems softmax_problems(const Selection& selection);
+Problems row_sum_problems(const Selection& selection);
+Problems matmul_problems(const Selection& selection);
+Problems cliff_problems(const Selection& selection);
+Problems decode_problems(const Selection& selection);
 
 }  // namespace libkernels::bench

@@ -98,7 +98,7 @@ class TimedRow {
                           .launches = way.launches,
                           .bytes = record.floor_bytes * way.launches,
                           .call = way.call,
-                          .coarse = way.role == "naive" || way.role == "unfused"});
+                          .coarse = way.role.starts_with("naive") || way.role == "unfused"});
         record_of_timed_.push_back(records_.size());
       }
       records_.push_back(std::move(record));

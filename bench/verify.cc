@@ -2,6 +2,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,9 @@ void encode(DType type, float value, void* array, std::size_t i) {
   } else if (type == DType::f16) {
     const __half h = __float2half_rn(value);
     std::memcpy(bytes, &h, sizeof(h));
+  } else if (size_of(type) == 1) {
+    *bytes = std::byte{__nv_cvt_float_to_fp8(value, __NV_SATFINITE,
+                                             type == DType::f8_e4m3 ? __NV_E4M3 : __NV_E5M2)};
   } else {
     const __nv_bfloat16 b = __float2bfloat16_rn(value);
     std::memcpy(bytes, &b, sizeof(b));
