@@ -238,12 +238,13 @@ void wgmma_mma_async(const WgmmaForm& form, float* d, std::uint64_t a,
     held->last = number;
   } else {
     gather(d, thread_in_group(*t), p.sums.get());
-    mine.held.push_back({begin, bytes, number, p.sums});
+    mine.held.push_back({begin, bytes, number, p.sums, {}});
     poison(d, form.n);
   }
   if (a_registers) {
     gather_a(a_registers, thread_in_group(*t), p.a_bytes.data());
-    mine.held.push_back({a_begin, kARegisters * kRegisterBytes, number, nullptr});
+    mine.held.push_back({a_begin, kARegisters * kRegisterBytes, number, nullptr, {}});
+    std::memcpy(mine.held.back().a, a_registers, sizeof(HeldRegisters::a));
   }
   if (++p.issued == kThreadsOfGroup) begin_product(t, &group, number);
 }
@@ -299,17 +300,20 @@ namespace {
 void deliver(Thread* t, std::uint64_t end, const void* pc) {
   auto& held = t->wgmma->held;
   for (HeldRegisters& h : held) {
-    if (h.last >= end || !h.sums) continue;
+    if (h.last >= end) continue;
+    // Compilers leave some accesses of local variables without a hook.
     auto* registers = reinterpret_cast<float*>(h.begin);
-    if (!h.sums->shown) {
-      for (std::uint32_t v = 0; v < h.bytes / kRegisterBytes; ++v) {
-        if (std::bit_cast<std::uint32_t>(registers[v]) == kPoison) continue;
-        fail(cudaErrorLaunchFailure, pc,
-             "register %u of D was written before the wgmma.wait_group that its %s needs; expected "
-             "the wait first",
-             v, kName);
+    for (std::uint32_t v = 0; v < h.bytes / kRegisterBytes; ++v) {
+      const std::uint32_t expected = h.sums ? kPoison : h.a[v];
+      if ((h.sums && h.sums->shown) || std::bit_cast<std::uint32_t>(registers[v]) == expected) {
+        continue;
       }
+      fail(cudaErrorLaunchFailure, pc,
+           "register %u of %s was written before the wgmma.wait_group that its %s needs; expected "
+           "the wait first",
+           v, h.sums ? "D" : "A", kName);
     }
+    if (!h.sums) continue;
     scatter(*h.sums, thread_in_group(*t), registers);
   }
   std::erase_if(held, [&](const HeldRegisters& h) { return h.last < end; });

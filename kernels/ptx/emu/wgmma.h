@@ -91,6 +91,7 @@ struct HeldRegisters {
   std::uintptr_t begin = 0, bytes = 0;
   std::uint64_t last = 0;           // number of the youngest product that uses them
   std::shared_ptr<WgmmaSums> sums;  // null: A
+  std::uint32_t a[4] = {};          // what A held when it was issued
 
   bool overlaps(std::uintptr_t other, std::size_t other_bytes) const {
     return other < begin + bytes && begin < other + other_bytes;

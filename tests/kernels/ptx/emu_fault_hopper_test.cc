@@ -91,7 +91,7 @@ class HopperFault : public testing::TestWithParam<HopperExpected> {
   }
 
  private:
-  const KeepSettings keep_;
+  const KeepSettings keep_{};
 };
 
 TEST_P(HopperFault, IsReportedAndItsTwinRuns) {
