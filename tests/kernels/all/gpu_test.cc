@@ -2,8 +2,9 @@
 // bits. Cost: nothing without a GPU; on one not measured yet.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -116,28 +117,29 @@ TEST_P(AllGpu, I3StreamsDoNotShareScratch) {
 
 // I8: every launch of the call, second passes too, is on its stream, and so is its scratch: the
 // input arrives late, the output leaves after. Work on the legacy stream would see the old input.
-TEST_P(AllGpu, I8NonBlockingStreamIsInOrder) {
-  const Stream stream;
-  AnyCall late = call(1), early = call(2);
-  late.run();
-  const std::vector<unsigned char> expected = bytes_of(late);
-  early.run();
-  ASSERT_NE(bytes_of(early), expected);
-  const std::size_t bytes = late.x().buffer().bytes();
-  DeviceBuffer taken(device(), expected.size());
-  // B is the late call's from the start: one late operand tells.
-  AnyViews views = early.views();
-  views.b = late.views().b;
-  ASSERT_EQ(spin_then_copy(early.x().buffer().data(), late.x().buffer().data(), bytes, 50, stream),
-            cudaSuccess);
-  views.run(cuda(), {.stream = stream});
-  ASSERT_EQ(
-      device().copy_on_device(taken.data(), early.y().buffer().data(), expected.size(), stream),
-      cudaSuccess);
-  stream.wait();
-  std::vector<unsigned char> got(expected.size());
-  taken.copy_out(got.data(), got.size());
-  EXPECT_EQ(got, expected);
+TEST_P(AllGpu, I8StreamsAreInOrder) {
+  const Stream non_blocking;
+  for (const cudaStream_t stream : {cudaStream_t(non_blocking), cudaStreamPerThread}) {
+    AnyCall late = call(1), early = call(2);
+    late.run();
+    const std::vector<unsigned char> expected = bytes_of(late);
+    early.run();
+    ASSERT_NE(bytes_of(early), expected);
+    DeviceBuffer taken(device(), expected.size());
+    AnyViews views = early.views();
+    views.b = late.views().b;  // there from the start: one late operand tells
+    ASSERT_EQ(spin_then_copy(early.x().buffer().data(), late.x().buffer().data(),
+                             late.x().buffer().bytes(), 50, stream),
+              cudaSuccess);
+    views.run(cuda(), {.stream = stream});
+    ASSERT_EQ(
+        device().copy_on_device(taken.data(), early.y().buffer().data(), expected.size(), stream),
+        cudaSuccess);
+    require(device(), device().stream_synchronize(stream), "synchronize");
+    std::vector<unsigned char> got(expected.size());
+    taken.copy_out(got.data(), got.size());
+    EXPECT_EQ(got, expected);
+  }
 }
 
 // J3: many runs, one result.
@@ -264,6 +266,37 @@ TEST_F(GpuCase, C4MatmulBeyond2To31) {
                      sums.view()};
   sum.run(cuda());
   EXPECT_EQ(sums.read(), Bits(kM, encode(double(kN), DType::f32)));
+}
+
+// D5, E9, E10: products of ones at the sizes as reported, by every kernel that takes them.
+TEST_F(GpuCase, D5E9E10MatmulsOfTheReportedSizes) {
+  struct Size {
+    std::int64_t m, n, k;
+  };
+  constexpr Size kSizes[] = {{1024, 1024, 1024}, {1152, 1152, 1024}, {1280, 1280, 1024},
+                             {1536, 1536, 1024}, {1664, 1664, 1024}, {2560, 2560, 1024},
+                             {192, 192, 192},    {2048, 768, 4096},  {1536, 256, 2048},
+                             {1638, 64, 64},     {64, 1638, 64},     {64, 64, 1638},
+                             {4097, 64, 64},     {64, 4097, 64},     {64, 64, 4097}};
+  for (const Kernel& kernel : kernels_of(LK_OP_MATMUL)) {
+    if (is_emulated(*kernel.backend) || !why_not_here(kernel).empty()) continue;
+    for (const DType type : {DType::bf16, DType::f16, DType::f8_e4m3}) {
+      for (const auto& [m, n, k] : kSizes) {
+        const Bits ones(std::size_t(std::max(m, n) * k), encode(1, type));
+        const StridedMatrix a(device(), type, row_major(m, k), ones);
+        const StridedMatrix b(device(), type, row_major(k, n), ones);
+        const StridedMatrix c(device(), DType::f32, row_major(m, n));
+        const AnyViews views{
+            {LK_OP_MATMUL, {type, type, DType::f32}}, a.cview(), b.cview(), c.view()};
+        const Refusal r = refusal([&] { views.run(cuda(), {.pin = kernel.info->name}); });
+        if (r.status == LK_UNSUPPORTED && kernel.info->arch != 80) continue;
+        ASSERT_TRUE(is_accepted(r));
+        EXPECT_TRUE(bits_equal(c.read(), Bits(std::size_t(m * n), encode(double(k), DType::f32)),
+                               DType::f32))
+            << kernel.info->name << " " << name(type) << " " << m << "x" << n << "x" << k;
+      }
+    }
+  }
 }
 
 // J2: a row's bits whatever M is, by one kernel at the size of the case.
