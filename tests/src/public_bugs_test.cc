@@ -1,5 +1,6 @@
 // Public bug cases that the host layer decides, for every operation: what is refused, and that
 // nothing is launched then. Those that concern results stand beside the kernels.
+// Cost: nothing to speak of.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Every kernel of the registry, of both backends, on every mix of its types: what holds of all of
 // them, so that a kernel without tests of its own is covered by these. Cases bear the names of the
-// public bugs whose kind they are.
+// public bugs whose kind they are. Cost: 3.5 s emulated, all cases.
 #include <gtest/gtest.h>
 
 #include <cstdint>
