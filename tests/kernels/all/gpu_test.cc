@@ -268,6 +268,29 @@ TEST_F(GpuCase, C4MatmulBeyond2To31) {
   EXPECT_EQ(sums.read(), Bits(kM, encode(double(kN), DType::f32)));
 }
 
+// C6, F4: 65536 products of a batch, of which A is one and the same.
+TEST_F(GpuCase, C6F4ABatchOf65536Products) {
+  constexpr std::int64_t kN = 16, kK = 8, kCount = 65536;
+  for (const DType type : {DType::f16, DType::f32}) {
+    const std::uint32_t one = encode(1, type);
+    const StridedMatrix a(device(), type, row_major(kN, kK), Bits(kN * kK, one));
+    const StridedMatrix b(device(), type, row_major(kK * kCount, kN), Bits(kK * kN * kCount, one));
+    const StridedMatrix c(device(), type, row_major(kN * kCount, kN));
+    const lk_cmatrix av = a.cview();
+    lk_cmatrix bv = b.cview();
+    lk_matrix cv = c.view();
+    bv.rows = kK;
+    cv.rows = kN;
+    lk_matmul_options o = LK_OPTIONS_INIT(lk_matmul_options);
+    o.has_batch = 1;
+    o.batch_count = kCount;
+    o.b_batch_stride = kK * kN;
+    o.c_batch_stride = kN * kN;
+    cuda().matmul.run({&av, &bv, &cv, &o});
+    EXPECT_TRUE(bits_equal(c.read(), Bits(kN * kN * kCount, encode(kK, type)), type));
+  }
+}
+
 // D5, E9, E10: products of ones at the sizes as reported, by every kernel that takes them.
 TEST_F(GpuCase, D5E9E10MatmulsOfTheReportedSizes) {
   struct Size {
