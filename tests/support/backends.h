@@ -43,6 +43,9 @@ class ProfileScope {
     if (profile == nullptr) throw std::runtime_error("no emulated device " + name);
     emulator::set_current_profile(*profile);
   }
+  explicit ProfileScope(const DeviceProperties& device) : before_(emulator::current_profile()) {
+    emulator::set_current_profile(device);
+  }
   ~ProfileScope() { emulator::set_current_profile(before_); }
   ProfileScope(const ProfileScope&) = delete;
   ProfileScope& operator=(const ProfileScope&) = delete;

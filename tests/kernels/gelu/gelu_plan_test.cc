@@ -106,8 +106,8 @@ TEST(GeluPlan, WindowsCoverEveryElementOnce) {
   }
 }
 
-// Element counts at which a 32-bit count, or a ceiling division of ints, overflows.
-TEST(GeluPlan, GridsOfHugeProblemsAreLegalAndCoverThem) {
+// C8: element counts at which a 32-bit count, or a ceiling division of ints, overflows.
+TEST(GeluPlan, C8GridsOfHugeProblemsAreLegalAndCoverThem) {
   const std::int64_t two31 = std::int64_t{1} << 31;
   const DeviceProperties properties = h200();
   const LaunchContext all{properties, properties.sm_count, false, nullptr, nullptr};

@@ -80,7 +80,7 @@ TEST(SoftmaxPlan, HasRoomForEveryLength) {
   }
 }
 
-TEST(SoftmaxPlan, SharedMemoryFitsEveryDevice) {
+TEST(SoftmaxPlan, H1SharedMemoryFitsEveryDevice) {
   constexpr std::size_t kOf86 = 99 * 1024;  // of a CTA on compute capability 8.6 and 12.x
   for (const auto& [x, y] : {std::pair{DType::f32, DType::f32}, {DType::bf16, DType::bf16}}) {
     const Plan plan = make_plan(problem(1, block_capacity(y), x, y));
@@ -138,7 +138,8 @@ TEST(SoftmaxPlan, ChunksCoverRowsOfAnyLength) {
   EXPECT_GE(make_plan(problem(1, 1 << 20)).params.items, 128);
 }
 
-TEST(SoftmaxPlan, GridsOfHugeProblemsAreLegalAndCoverThem) {
+// C8: rows at which a 32-bit count, or a ceiling division of ints, overflows.
+TEST(SoftmaxPlan, C8GridsOfHugeProblemsAreLegalAndCoverThem) {
   DeviceProperties h200;
   h200.sm_count = 132;
   h200.max_threads_per_sm = 2048;
