@@ -361,9 +361,9 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
 --emulate: the kernels run on the CPU emulator, and the table holds counted and modelled figures
 (bytes, launches, sectors, occupancy, waves, roofline times), never measured ones.
 
-  --suite=LIST       every row of the suites: gelu
+  --suite=LIST       every row of the suites: gelu, softmax, row_sum, matmul, cliff, decode
   --dtype=LIST       bf16, f16, f32, tf32, tf32x3, e4m3, e5m2, bf16:f32 (bf16 in, fp32 out), ...
-  --form=LIST        of gelu: tanh, erf
+  --form=LIST        of gelu: tanh, erf; of matmul: none, relu, bias+relu
   --shape=LIST       N, MxN or MxNxK: 2^16, 2^24-1, 4096x50257; also shapes the suites lack
   --n=LIST           the same for one extent
   --layout=LIST      as --list names them: x+1, NT, ...

@@ -1,9 +1,8 @@
 # The public headers. For each a translation unit that includes it alone, twice, is compiled as
 # C++17 with the strictest warnings; so a header that leans on another fails by name.
 set(LIBKERNELS_PUBLIC_HEADERS
-    arch.h c_api.h dtype.h error.h explain.h gelu.h libkernels.h matmul.h matrix.h row_sum.h)
-set(LIBKERNELS_PUBLIC_HEADERS
-    arch.h c_api.h dtype.h error.h explain.h gelu.h libkernels.h matrix.h softmax.h)
+    arch.h c_api.h dtype.h error.h explain.h gelu.h libkernels.h matmul.h matrix.h row_sum.h
+    softmax.h)
 
 set(LIBKERNELS_HEADER_UNITS "")
 foreach(header IN LISTS LIBKERNELS_PUBLIC_HEADERS)

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/common/launch_plan.h"
+#include "kernels/common/reduce.cuh"
 #include "kernels/common/storage.cuh"
 #include "kernels/ptx/launch.cuh"
 #include "kernels/ptx/ptx.cuh"
@@ -13,13 +14,12 @@ namespace libkernels::inline LK_BACKEND::op::row_max {
 namespace {
 
 using F32 = Storage<DType::f32>;
-constexpr int kWarpThreads = 32;
 constexpr int kThreads = 128;  // unmeasured, like kCtasPerSm
 constexpr int kCtasPerSm = 16;
 constexpr int kRowsPerCta = kThreads / kWarpThreads;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// A warp a row, columns along the lanes. r is the same in all lanes: all of them shuffle.
+// A warp a row, columns along the lanes. r is the same in all lanes: all of them reduce.
 __global__ void __launch_bounds__(kThreads, kCtasPerSm) row_max_sm80(Problem p) {
   const int lane = int(threadIdx.x) % kWarpThreads;
   const int warp = int(threadIdx.x) / kWarpThreads;
@@ -30,12 +30,9 @@ __global__ void __launch_bounds__(kThreads, kCtasPerSm) row_max_sm80(Problem p) 
     float most = kMinusInfinity;
     for (std::int64_t c = lane; c < p.cols; c += kWarpThreads) {
       const auto bits = ptx::ld_global(x + r * p.x_row_stride + c * p.x_col_stride);
-      most = ptx::max_NaN_f32(most, F32::decode(bits));
+      most = MaxNaN::combine(most, F32::decode(bits));
     }
-#pragma unroll
-    for (unsigned mask = kWarpThreads / 2; mask > 0; mask /= 2) {
-      most = ptx::max_NaN_f32(most, ptx::shfl_sync_bfly(most, mask));
-    }
+    most = reduce_lanes<MaxNaN>(most);
     if (lane == 0) ptx::st_global(y + r * p.y_stride, F32::encode(most));
   }
 }
