@@ -19,13 +19,10 @@ const Backend& cuda_backend() {
       .device = &device,
       .kernels = &kernels,
       .preload = &preload,
-      .gelu = {&op::gelu::run, &op::gelu::workspace, &op::gelu::explain, &op::gelu::resources},
-      .softmax = {&op::softmax::run, &op::softmax::workspace, &op::softmax::explain,
-                  &op::softmax::resources},
-      .row_sum = {&op::row_sum::run, &op::row_sum::workspace, &op::row_sum::explain,
-                  &op::row_sum::resources},
-      .matmul = {&op::matmul::run, &op::matmul::workspace, &op::matmul::explain,
-                 &op::matmul::resources},
+      .gelu = Face<op::gelu::Host>::functions(),
+      .softmax = Face<op::softmax::Host>::functions(),
+      .row_sum = Face<op::row_sum::Host>::functions(),
+      .matmul = Face<op::matmul::Host>::functions(),
   };
   return backend;
 }

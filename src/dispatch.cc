@@ -179,6 +179,20 @@ void refuse_load(lk_op op, const char* kernel, cudaError_t error) {
   refuse_cuda(op, std::string("loading ") + kernel, error);
 }
 
+std::string describe_nothing(const char* nothing) {
+  return fmt::format("no {}: nothing is launched\n", nothing);
+}
+void refuse_nothing(lk_op op, const char* nothing) {
+  throw invalid_argument(
+      fmt::format("{}: no kernel runs for a problem without {}", op_name(op), nothing));
+}
+
+std::string describe_view(const char* name, DType type, std::int64_t rows, std::int64_t cols,
+                          std::int64_t row_stride, std::int64_t col_stride) {
+  return fmt::format("{}: {}, {} x {}, strides {} and {}", name, libkernels::name(type), rows, cols,
+                     row_stride, col_stride);
+}
+
 std::string describe_device(const DeviceProperties& p, const LaunchContext& context) {
   return fmt::format("device: {}, compute capability {}.{}, {} of {} SMs{}\n", p.name, p.cc_major,
                      p.cc_minor, context.max_sms, p.sm_count,

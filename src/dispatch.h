@@ -8,12 +8,14 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "include/libkernels/c_api.h"
+#include "include/libkernels/dtype.h"
 #include "kernels/common/kernel_row.h"
 #include "src/backend.h"
 #include "src/check.h"
@@ -125,6 +127,14 @@ void launch(lk_op op, const KernelRow<Problem>& row, const Problem& problem,
   const cudaError_t error = row.launch(problem, context);
   if (error != cudaSuccess) refuse_launch(op, row.name, which, error);
 }
+
+// Of a call whose output is empty, which lacks `nothing` ("elements").
+std::string describe_nothing(const char* nothing);
+[[noreturn]] void refuse_nothing(lk_op op, const char* nothing);
+
+// A line of explain() without its end: "x: f32, 4 x 8, strides 8 and 1".
+std::string describe_view(const char* name, DType type, std::int64_t rows, std::int64_t cols,
+                          std::int64_t row_stride, std::int64_t col_stride);
 
 // What explain() says of the device, the walk, the plan and the scratch. Throws as choose() does.
 template <class Problem>

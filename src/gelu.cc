@@ -8,7 +8,7 @@
 namespace libkernels::inline LK_BACKEND::op::gelu {
 namespace {
 
-constexpr const char* kOp = "gelu";
+constexpr const char* kOp = Host::kName;
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
@@ -21,15 +21,8 @@ constexpr const KernelRow<Problem>* kTable[] = {
     &sm80,
 };
 
-// A call that passed every check that needs no device.
-struct Call {
-  Problem problem;
-  lk_gelu_options options;
-  bool empty;
-};
-
-lk_gelu_options checked(const lk_gelu_options* given) {
-  const lk_gelu_options options = checked_options(kOp, given);
+lk_gelu_options options_of(const GeluCall& call) {
+  const lk_gelu_options options = checked_options(kOp, call.options);
   if (options.form != LK_GELU_TANH && options.form != LK_GELU_ERF) {
     throw invalid_argument(
         fmt::format("gelu: options.form is {}; 0 (LK_GELU_TANH) or 1 (LK_GELU_ERF)", options.form));
@@ -41,8 +34,12 @@ lk_gelu_options checked(const lk_gelu_options* given) {
   return options;
 }
 
-Call checked(const GeluCall& call) {
-  const lk_gelu_options options = checked(call.options);
+}  // namespace
+
+KernelTable<Problem> Host::table() { return kTable; }
+
+Host::Checked Host::checked(const GeluCall& call) {
+  const lk_gelu_options options = options_of(call);
   const Operand x = check_input(kOp, "x", call.x);
   const Operand y = check_output(kOp, "y", call.y);
   check_same_shape_call(x, y, device());
@@ -61,49 +58,12 @@ Call checked(const GeluCall& call) {
           .empty = x.empty()};
 }
 
-std::string describe_problem(const Problem& p) {
-  return fmt::format(
-      "gelu, {} form{}\n"
-      "x: {}, {} x {}, strides {} and {}\n"
-      "y: {}, {} x {}, strides {} and {}\n",
-      p.form == Form::tanh ? "tanh" : "erf", p.x == p.y && p.x != nullptr ? ", in place" : "",
-      name(p.x_type), p.rows, p.cols, p.x_row_stride, p.x_col_stride, name(p.y_type), p.rows,
-      p.cols, p.y_row_stride, p.y_col_stride);
-}
-
-}  // namespace
-
-KernelTable<Problem> table() { return kTable; }
-
-void run(const GeluCall& call) {
-  const Call c = checked(call);
-  if (c.empty) return;
-  const DeviceProperties& properties = current_device(LK_OP_GELU);
-  const auto& row = choose(LK_OP_GELU, table(), c.problem, properties, call.pin, nullptr);
-  launch(LK_OP_GELU, row, c.problem, properties, c.options.call, call.stream);
-}
-
-std::size_t workspace(const GeluCall& call) {
-  const Call c = checked(call);
-  if (c.empty) return 0;
-  const DeviceProperties& properties = current_device(LK_OP_GELU);
-  return choose(LK_OP_GELU, table(), c.problem, properties, call.pin, nullptr)
-      .workspace_bytes(c.problem, properties);
-}
-
-std::string explain(const GeluCall& call) {
-  const Call c = checked(call);
-  const std::string problem = describe_problem(c.problem);
-  if (c.empty) return problem + "no elements: nothing is launched\n";
-  return problem + explain_dispatch(LK_OP_GELU, table(), c.problem, c.options.call, call.pin);
-}
-
-CallResources resources(const GeluCall& call) {
-  const Call c = checked(call);
-  if (c.empty) throw invalid_argument("gelu: no kernel runs for a problem without elements");
-  const auto& row =
-      choose(LK_OP_GELU, table(), c.problem, current_device(LK_OP_GELU), call.pin, nullptr);
-  return call_resources(LK_OP_GELU, row, c.problem);
+std::string Host::describe(const Checked& call) {
+  const Problem& p = call.problem;
+  return fmt::format("gelu, {} form{}\n", p.form == Form::tanh ? "tanh" : "erf",
+                     p.x == p.y && p.x != nullptr ? ", in place" : "") +
+         describe_view("x", p.x_type, p.rows, p.cols, p.x_row_stride, p.x_col_stride) + "\n" +
+         describe_view("y", p.y_type, p.rows, p.cols, p.y_row_stride, p.y_col_stride) + "\n";
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::gelu

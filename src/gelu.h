@@ -1,20 +1,24 @@
-// GeLU on the host: checks, the table of kernels, launch. What Backend and the registry take.
+// GeLU on the host, for src/operation.h.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "kernels/gelu/gelu.h"
-#include "src/backend.h"
-#include "src/dispatch.h"
+#include "src/operation.h"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 
-KernelTable<Problem> table();
+struct Host {
+  using Call = GeluCall;
+  using Checked = CheckedCall<Problem, lk_gelu_options>;
 
-void run(const GeluCall& call);
-std::size_t workspace(const GeluCall& call);
-std::string explain(const GeluCall& call);
-CallResources resources(const GeluCall& call);
+  static constexpr lk_op kId = LK_OP_GELU;
+  static constexpr const char* kName = "gelu";
+  static constexpr const char* kNothing = "elements";
+
+  static KernelTable<Problem> table();
+  static Checked checked(const GeluCall& call);
+  static std::string describe(const Checked& call);
+};
 
 }  // namespace libkernels::inline LK_BACKEND::op::gelu

@@ -1,20 +1,30 @@
-// Matmul on the host: checks, the table of kernels, launch. What Backend and the registry take.
+// Matmul on the host, for src/operation.h.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "kernels/matmul/matmul.h"
-#include "src/backend.h"
-#include "src/dispatch.h"
+#include "src/operation.h"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-KernelTable<Problem> table();
+struct Host {
+  using Call = MatmulCall;
+  struct Checked {
+    Problem problem;
+    lk_matmul_options options;
+    std::int64_t k;  // as the views say; problem.k is 0 if alpha is
+    bool empty;
+  };
 
-void run(const MatmulCall& call);
-std::size_t workspace(const MatmulCall& call);
-std::string explain(const MatmulCall& call);
-CallResources resources(const MatmulCall& call);
+  static constexpr lk_op kId = LK_OP_MATMUL;
+  static constexpr const char* kName = "matmul";
+  static constexpr const char* kNothing = "elements";
+
+  static KernelTable<Problem> table();
+  static Checked checked(const MatmulCall& call);  // in src/matmul_check.cc
+  static std::string describe(const Checked& call);
+};
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -1,5 +1,4 @@
-#include "src/matmul_check.h"
-
+// The argument checks of matmul.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +6,12 @@
 
 #include "include/libkernels/error.h"
 #include "src/check.h"
-#include "src/dispatch.h"
+#include "src/matmul.h"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
-constexpr const char* kOp = "matmul";
+constexpr const char* kOp = Host::kName;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;  // of a view, exclusive (c_api.h)
 
 template <class... Args>
@@ -36,8 +35,8 @@ void check_types(DType a, DType b, DType c) {
       name(a), name(b), name(c)));
 }
 
-lk_matmul_options checked(const lk_matmul_options* given) {
-  lk_matmul_options o = checked_options(kOp, given);
+lk_matmul_options options_of(const MatmulCall& call) {
+  lk_matmul_options o = checked_options(kOp, call.options);
   if (o.has_alpha != 0 && o.has_alpha != 1) refuse("options.has_alpha is {}; 0 or 1", o.has_alpha);
   if (o.has_alpha == 0 && o.alpha != 0) {
     refuse("options.alpha is {} with options.has_alpha 0; it is read only with has_alpha 1",
@@ -168,8 +167,8 @@ void check_shapes(const Operand& a, const Operand& b, const Operand& c) {
 
 }  // namespace
 
-Call checked(const MatmulCall& call) {
-  const lk_matmul_options o = checked(call.options);
+Host::Checked Host::checked(const MatmulCall& call) {
+  const lk_matmul_options o = options_of(call);
   const std::int64_t batch = o.batch_count;
   const Operand a = with_batch(check_input(kOp, "a", call.a), batch, o.a_batch_stride);
   const Operand b = with_batch(check_input(kOp, "b", call.b), batch, o.b_batch_stride);

@@ -25,42 +25,37 @@ namespace {
 struct Operation {
   lk_op op;
   const char* name;
-  // Null if it is reserved in the C ABI and has no kernels.
-  void (*append)(lk_op op, std::vector<lk_kernel_info>* kernels);
-  void (*preload)(lk_op op, const DeviceProperties& properties);
+  void (*append)(std::vector<lk_kernel_info>* kernels);
+  void (*preload)(const DeviceProperties& properties);
 };
 
-template <auto table>
-constexpr Operation operation(lk_op op, const char* name) {
-  return {.op = op,
-          .name = name,
+template <class Host>
+constexpr Operation operation() {
+  return {.op = Host::kId,
+          .name = Host::kName,
           .append =
-              [](lk_op o, std::vector<lk_kernel_info>* kernels) {
-                for (const auto* row : table()) {
-                  kernels->push_back(
-                      {row->name, o, static_cast<std::int32_t>(row->arch), LK_BACKEND_NAME});
+              [](std::vector<lk_kernel_info>* kernels) {
+                for (const auto* row : Host::table()) {
+                  kernels->push_back({row->name, Host::kId, static_cast<std::int32_t>(row->arch),
+                                      LK_BACKEND_NAME});
                 }
               },
           .preload =
-              [](lk_op o, const DeviceProperties& properties) {
-                for (const auto* row : table()) {
+              [](const DeviceProperties& properties) {
+                for (const auto* row : Host::table()) {
                   if (!runs_on(row->arch, properties.cc_major, properties.cc_minor)) continue;
                   const cudaError_t error = row->preload();
-                  if (error != cudaSuccess) refuse_load(o, row->name, error);
+                  if (error != cudaSuccess) refuse_load(Host::kId, row->name, error);
                 }
               }};
 }
 
-constexpr Operation reserved(lk_op op, const char* name) {
-  return {.op = op, .name = name, .append = nullptr, .preload = nullptr};
-}
-
 // One line an operation, in the order of their numbers.
 constexpr Operation kOperations[] = {
-    operation<&op::gelu::table>(LK_OP_GELU, "gelu"),
-    operation<&op::softmax::table>(LK_OP_SOFTMAX, "softmax"),
-    operation<&op::row_sum::table>(LK_OP_ROW_SUM, "row_sum"),
-    operation<&op::matmul::table>(LK_OP_MATMUL, "matmul"),
+    operation<op::gelu::Host>(),
+    operation<op::softmax::Host>(),
+    operation<op::row_sum::Host>(),
+    operation<op::matmul::Host>(),
 };
 
 [[noreturn]] void refuse_operation(lk_op op) {
@@ -76,9 +71,7 @@ std::span<const lk_kernel_info> kernels() {
   // Never destroyed: the C ABI promises that the entries live as long as the program.
   static const auto& list = *new std::vector<lk_kernel_info>([] {
     std::vector<lk_kernel_info> l;
-    for (const Operation& o : kOperations) {
-      if (o.append != nullptr) o.append(o.op, &l);
-    }
+    for (const Operation& o : kOperations) o.append(&l);
     return l;
   }());
   return list;
@@ -100,14 +93,8 @@ const lk_version_info& version_info() {
 void preload(lk_op op) {
   check_environment("preload");
   if (op != LK_OP_ALL && op_name(op) == nullptr) refuse_operation(op);
-  bool found = false;
   for (const Operation& o : kOperations) {
-    if (o.preload == nullptr || (op != LK_OP_ALL && op != o.op)) continue;
-    o.preload(o.op, current_device(o.op));
-    found = true;
-  }
-  if (!found) {
-    throw unsupported(fmt::format("preload: this version has no kernels for {}", op_name(op)));
+    if (op == LK_OP_ALL || op == o.op) o.preload(current_device(o.op));
   }
 }
 

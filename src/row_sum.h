@@ -1,20 +1,24 @@
-// Row-sum on the host: checks, the table of kernels, launch. What Backend and the registry take.
+// Row-sum on the host, for src/operation.h.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "kernels/row_sum/row_sum.h"
-#include "src/backend.h"
-#include "src/dispatch.h"
+#include "src/operation.h"
 
 namespace libkernels::inline LK_BACKEND::op::row_sum {
 
-KernelTable<Problem> table();
+struct Host {
+  using Call = RowSumCall;
+  using Checked = CheckedCall<Problem, lk_row_sum_options>;
 
-void run(const RowSumCall& call);
-std::size_t workspace(const RowSumCall& call);
-std::string explain(const RowSumCall& call);
-CallResources resources(const RowSumCall& call);
+  static constexpr lk_op kId = LK_OP_ROW_SUM;
+  static constexpr const char* kName = "row_sum";
+  static constexpr const char* kNothing = "rows";
+
+  static KernelTable<Problem> table();
+  static Checked checked(const RowSumCall& call);
+  static std::string describe(const Checked& call);
+};
 
 }  // namespace libkernels::inline LK_BACKEND::op::row_sum

@@ -10,20 +10,13 @@
 namespace libkernels::inline LK_BACKEND::op::softmax {
 namespace {
 
-constexpr const char* kOp = "softmax";
+constexpr const char* kOp = Host::kName;
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
     &sm80,
     &sm80_split,
     &sm80_strided,
-};
-
-// A call that passed every check that needs no device.
-struct Call {
-  Problem problem;
-  lk_softmax_options options;
-  bool empty;
 };
 
 // A field that is 0 or 1.
@@ -33,8 +26,8 @@ void check_flag(const char* field, std::int32_t value, const char* zero, const c
       fmt::format("softmax: options.{} is {}; 0 ({}) or 1 ({})", field, value, zero, one));
 }
 
-lk_softmax_options checked(const lk_softmax_options* given) {
-  const lk_softmax_options options = checked_options(kOp, given);
+lk_softmax_options options_of(const SoftmaxCall& call) {
+  const lk_softmax_options options = checked_options(kOp, call.options);
   check_flag("has_scale", options.has_scale, "no scale", "options.scale is one");
   check_flag("log", options.log, "softmax", "its logarithm");
   check_flag("neg_inf_row", options.neg_inf_row, "LK_NEG_INF_ROW_NAN", "LK_NEG_INF_ROW_ZERO");
@@ -51,8 +44,12 @@ lk_softmax_options checked(const lk_softmax_options* given) {
   return options;
 }
 
-Call checked(const SoftmaxCall& call) {
-  const lk_softmax_options options = checked(call.options);
+}  // namespace
+
+KernelTable<Problem> Host::table() { return kTable; }
+
+Host::Checked Host::checked(const SoftmaxCall& call) {
+  const lk_softmax_options options = options_of(call);
   const Operand x = check_input(kOp, "x", call.x);
   const Operand y = check_output(kOp, "y", call.y);
   check_same_shape_call(x, y, device());
@@ -73,56 +70,14 @@ Call checked(const SoftmaxCall& call) {
           .empty = x.empty()};
 }
 
-std::string describe_problem(const Problem& p) {
-  return fmt::format(
-      "{}, scale {}, rows of only -inf become {}{}\n"
-      "x: {}, {} x {}, strides {} and {}\n"
-      "y: {}, {} x {}, strides {} and {}\n",
-      p.log ? "log-softmax" : "softmax", p.scale,
-      !p.zero_neg_inf_row ? "NaN"
-      : p.log             ? "-inf"
-                          : "0",
-      p.x == p.y && p.x != nullptr ? ", in place" : "", name(p.x_type), p.rows, p.cols,
-      p.x_row_stride, p.x_col_stride, name(p.y_type), p.rows, p.cols, p.y_row_stride,
-      p.y_col_stride);
-}
-
-const KernelRow<Problem>& chosen(const Call& c, const DeviceProperties& properties,
-                                 const char* pin) {
-  return choose(LK_OP_SOFTMAX, table(), c.problem, properties, pin, nullptr);
-}
-
-}  // namespace
-
-KernelTable<Problem> table() { return kTable; }
-
-void run(const SoftmaxCall& call) {
-  const Call c = checked(call);
-  if (c.empty) return;
-  const DeviceProperties& properties = current_device(LK_OP_SOFTMAX);
-  launch(LK_OP_SOFTMAX, chosen(c, properties, call.pin), c.problem, properties, c.options.call,
-         call.stream);
-}
-
-std::size_t workspace(const SoftmaxCall& call) {
-  const Call c = checked(call);
-  if (c.empty) return 0;
-  const DeviceProperties& properties = current_device(LK_OP_SOFTMAX);
-  return chosen(c, properties, call.pin).workspace_bytes(c.problem, properties);
-}
-
-std::string explain(const SoftmaxCall& call) {
-  const Call c = checked(call);
-  const std::string problem = describe_problem(c.problem);
-  if (c.empty) return problem + "no elements: nothing is launched\n";
-  return problem + explain_dispatch(LK_OP_SOFTMAX, table(), c.problem, c.options.call, call.pin);
-}
-
-CallResources resources(const SoftmaxCall& call) {
-  const Call c = checked(call);
-  if (c.empty) throw invalid_argument("softmax: no kernel runs for a problem without elements");
-  return call_resources(LK_OP_SOFTMAX, chosen(c, current_device(LK_OP_SOFTMAX), call.pin),
-                        c.problem);
+std::string Host::describe(const Checked& call) {
+  const Problem& p = call.problem;
+  const char* masked = !p.zero_neg_inf_row ? "NaN" : p.log ? "-inf" : "0";
+  return fmt::format("{}, scale {}, rows of only -inf become {}{}\n",
+                     p.log ? "log-softmax" : "softmax", p.scale, masked,
+                     p.x == p.y && p.x != nullptr ? ", in place" : "") +
+         describe_view("x", p.x_type, p.rows, p.cols, p.x_row_stride, p.x_col_stride) + "\n" +
+         describe_view("y", p.y_type, p.rows, p.cols, p.y_row_stride, p.y_col_stride) + "\n";
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

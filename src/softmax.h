@@ -1,20 +1,24 @@
-// Softmax on the host: checks, the table of kernels, launch. What Backend and the registry take.
+// Softmax on the host, for src/operation.h.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "kernels/softmax/softmax.h"
-#include "src/backend.h"
-#include "src/dispatch.h"
+#include "src/operation.h"
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
 
-KernelTable<Problem> table();
+struct Host {
+  using Call = SoftmaxCall;
+  using Checked = CheckedCall<Problem, lk_softmax_options>;
 
-void run(const SoftmaxCall& call);
-std::size_t workspace(const SoftmaxCall& call);
-std::string explain(const SoftmaxCall& call);
-CallResources resources(const SoftmaxCall& call);
+  static constexpr lk_op kId = LK_OP_SOFTMAX;
+  static constexpr const char* kName = "softmax";
+  static constexpr const char* kNothing = "elements";
+
+  static KernelTable<Problem> table();
+  static Checked checked(const SoftmaxCall& call);
+  static std::string describe(const Checked& call);
+};
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

@@ -315,10 +315,10 @@ def check_tables(tree):
     registry = strip_comments(tree.texts.get("src/registry.cc", ""))
     listed = re.search(r"\bkOperations\[\]\s*=\s*\{(.*?)\};", registry, re.S)
     for op in ops:
-        if not listed or f"op::{op}::table" not in listed.group(1):
+        if not listed or f"op::{op}::Host>" not in listed.group(1):
             yield "src/registry.cc", 1, (
                 f"kernels/{op}/ has a KernelRow that nothing can find: add "
-                f'operation<&op::{op}::table>(LK_OP_{op.upper()}, "{op}") to kOperations')
+                f"operation<op::{op}::Host>() to kOperations")
 
 
 def check_wired(tree):

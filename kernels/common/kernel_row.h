@@ -60,4 +60,20 @@ struct KernelRow {
   cudaError_t (*preload)();
 };
 
+template <class Problem>
+Problem problem_of(cudaError_t (*launch)(const Problem& problem, const LaunchContext& context));
+
+// The row whose functions are the static members of R.
+template <class R>
+constexpr auto row_of(const char* name, Arch arch) {
+  return KernelRow<decltype(problem_of(&R::launch))>{.name = name,
+                                                     .arch = arch,
+                                                     .supports = &R::supports,
+                                                     .launch = &R::launch,
+                                                     .describe = &R::describe,
+                                                     .workspace_bytes = &R::workspace_bytes,
+                                                     .resources = &R::resources,
+                                                     .preload = &R::preload};
+}
+
 }  // namespace libkernels::inline LK_BACKEND

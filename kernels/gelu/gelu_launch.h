@@ -1,7 +1,6 @@
 // GeLU: the host code that the generations share.
 //
 // A generation G is a struct that names what it adds:
-//   kName, kArch                     of its dispatch row
 //   kConfigs[]                       its instantiations, all of one kThreads and kWindowBytes
 //   kPdl                             its kernels wait for a prerequisite grid (griddepcontrol)
 //   kStrided                         it has a kernel for the strided path
@@ -97,17 +96,6 @@ struct Row {
       }
       return cudaSuccess;
     });
-  }
-
-  static constexpr KernelRow<Problem> make() {
-    return {.name = G::kName,
-            .arch = G::kArch,
-            .supports = &supports,
-            .launch = &launch,
-            .describe = &describe,
-            .workspace_bytes = &workspace_bytes,
-            .resources = &resources,
-            .preload = &preload};
   }
 };
 

@@ -43,8 +43,6 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 }
 
 struct Sm100 {
-  static constexpr const char* kName = "gelu_sm100";
-  static constexpr Arch kArch = Arch::sm100;
   static constexpr auto& kConfigs = kSm100Configs;
   static constexpr bool kPdl = true;
   static constexpr bool kStrided = false;
@@ -64,6 +62,6 @@ struct Sm100 {
 
 }  // namespace
 
-const KernelRow<Problem> sm100 = Row<Sm100>::make();
+const KernelRow<Problem> sm100 = row_of<Row<Sm100>>("gelu_sm100", Arch::sm100);
 
 }  // namespace libkernels::inline LK_BACKEND::op::gelu

@@ -70,8 +70,6 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 }
 
 struct Sm80 {
-  static constexpr const char* kName = "gelu_sm80";
-  static constexpr Arch kArch = Arch::sm80;
   static constexpr auto& kConfigs = kSm80Configs;
   static constexpr bool kPdl = false;
   static constexpr bool kStrided = true;
@@ -91,6 +89,6 @@ struct Sm80 {
 
 }  // namespace
 
-const KernelRow<Problem> sm80 = Row<Sm80>::make();
+const KernelRow<Problem> sm80 = row_of<Row<Sm80>>("gelu_sm80", Arch::sm80);
 
 }  // namespace libkernels::inline LK_BACKEND::op::gelu

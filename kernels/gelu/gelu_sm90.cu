@@ -45,8 +45,6 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 }
 
 struct Sm90 {
-  static constexpr const char* kName = "gelu_sm90";
-  static constexpr Arch kArch = Arch::sm90;
   static constexpr auto& kConfigs = kSm90Configs;
   static constexpr bool kPdl = true;
   static constexpr bool kStrided = false;
@@ -66,6 +64,6 @@ struct Sm90 {
 
 }  // namespace
 
-const KernelRow<Problem> sm90 = Row<Sm90>::make();
+const KernelRow<Problem> sm90 = row_of<Row<Sm90>>("gelu_sm90", Arch::sm90);
 
 }  // namespace libkernels::inline LK_BACKEND::op::gelu

@@ -39,49 +39,44 @@ const KernelSet& set_of(const Variant& v) {
   return sm80_fp32;
 }
 
-const char* supports(const Problem&, const DeviceProperties&) { return nullptr; }
+struct Row {
+  static const char* supports(const Problem&, const DeviceProperties&) { return nullptr; }
 
-cudaError_t launch(const Problem& problem, const LaunchContext& context) {
-  const Plan plan = make_plan(problem, context.properties);
-  const int threads = plan.tile.threads();
-  const ptx::LaunchShape shape{
-      .grid = dim3(capped_grid(plan.params.raster.tiles, context, threads)),
-      .block = dim3(unsigned(threads)),
-      .smem = smem_bytes(plan.tile)};
-  return ptx::launch(set_of(plan.variant).find(plan.variant), shape, context.stream, plan.params);
-}
-
-std::string describe(const Problem& problem, const LaunchContext& context) {
-  return describe_plan(problem, make_plan(problem, context.properties), context);
-}
-
-std::size_t workspace_bytes(const Problem&, const DeviceProperties&) { return 0; }
-
-cudaError_t resources(const Problem& problem, KernelResources* out) {
-  const Plan plan = make_plan(problem, *problem.device);
-  return kernel_resources(set_of(plan.variant).find(plan.variant), plan.tile.threads(),
-                          plan.tile.ctas_per_sm, smem_bytes(plan.tile), out);
-}
-
-cudaError_t preload() {
-  for (const KernelSet* set :
-       {&sm80_f16, &sm80_f16_staged, &sm80_bf16, &sm80_bf16_staged, &sm80_f8, &sm80_tf32,
-        &sm80_tf32_staged, &sm80_tf32x3, &sm80_tf32x3_staged, &sm80_fp32}) {
-    const cudaError_t error = set->preload();
-    if (error != cudaSuccess) return error;
+  static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
+    const Plan plan = make_plan(problem, context.properties);
+    const int threads = plan.tile.threads();
+    const ptx::LaunchShape shape{
+        .grid = dim3(capped_grid(plan.params.raster.tiles, context, threads)),
+        .block = dim3(unsigned(threads)),
+        .smem = smem_bytes(plan.tile)};
+    return ptx::launch(set_of(plan.variant).find(plan.variant), shape, context.stream, plan.params);
   }
-  return cudaSuccess;
-}
+
+  static std::string describe(const Problem& problem, const LaunchContext& context) {
+    return describe_plan(problem, make_plan(problem, context.properties), context);
+  }
+
+  static std::size_t workspace_bytes(const Problem&, const DeviceProperties&) { return 0; }
+
+  static cudaError_t resources(const Problem& problem, KernelResources* out) {
+    const Plan plan = make_plan(problem, *problem.device);
+    return kernel_resources(set_of(plan.variant).find(plan.variant), plan.tile.threads(),
+                            plan.tile.ctas_per_sm, smem_bytes(plan.tile), out);
+  }
+
+  static cudaError_t preload() {
+    for (const KernelSet* set :
+         {&sm80_f16, &sm80_f16_staged, &sm80_bf16, &sm80_bf16_staged, &sm80_f8, &sm80_tf32,
+          &sm80_tf32_staged, &sm80_tf32x3, &sm80_tf32x3_staged, &sm80_fp32}) {
+      const cudaError_t error = set->preload();
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+  }
+};
 
 }  // namespace
 
-const KernelRow<Problem> sm80 = {.name = "matmul_sm80",
-                                 .arch = Arch::sm80,
-                                 .supports = &supports,
-                                 .launch = &launch,
-                                 .describe = &describe,
-                                 .workspace_bytes = &workspace_bytes,
-                                 .resources = &resources,
-                                 .preload = &preload};
+const KernelRow<Problem> sm80 = row_of<Row>("matmul_sm80", Arch::sm80);
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -1,7 +1,6 @@
 // Row-sum: the host code that the generations share.
 //
 // A generation G is a struct that names what it adds:
-//   kName, kArch    of its dispatch row
 //   kShapes[]       how lanes share a row, from short rows to long ones; the last one loops
 //   template <DType, int shape> static KernelUse unit_kernel()
 //   template <DType, Path> static KernelUse strided_kernel()
@@ -115,17 +114,6 @@ struct Row {
       }
     }
     return cudaSuccess;
-  }
-
-  static constexpr KernelRow<Problem> make() {
-    return {.name = G::kName,
-            .arch = G::kArch,
-            .supports = &supports,
-            .launch = &launch,
-            .describe = &describe,
-            .workspace_bytes = &workspace_bytes,
-            .resources = &resources,
-            .preload = &preload};
   }
 };
 

@@ -164,8 +164,6 @@ __global__ void __launch_bounds__(kMostThreads, Cfg::value.ctas_per_sm) row_sum_
 }
 
 struct Sm80 {
-  static constexpr const char* kName = "row_sum_sm80";
-  static constexpr Arch kArch = Arch::sm80;
   static constexpr auto& kShapes = kSm80Configs;
 
   template <DType kType, int kShape>
@@ -197,6 +195,6 @@ struct Sm80 {
 
 }  // namespace
 
-const KernelRow<Problem> sm80 = Row<Sm80>::make();
+const KernelRow<Problem> sm80 = row_of<Row<Sm80>>("row_sum_sm80", Arch::sm80);
 
 }  // namespace libkernels::inline LK_BACKEND::op::row_sum

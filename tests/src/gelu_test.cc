@@ -2,21 +2,19 @@
 // its kernels compute is tested beside the kernels.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "include/libkernels/dtype.h"
 #include "src/backend.h"
 #include "tests/support/backends.h"
+#include "tests/support/host_layer.h"
 #include "tests/support/refusal.h"
 #include "tests/support/small_call.h"
 
@@ -24,8 +22,6 @@ namespace libkernels {
 namespace {
 
 using test::is_accepted;
-using test::is_cuda_error;
-using test::is_invalid;
 using test::is_unsupported;
 using test::ProfileScope;
 using test::refusal;
@@ -35,23 +31,7 @@ const Backend& emu() { return emu_backend(); }
 using Call = test::SmallCall<GeluCall, lk_gelu_options>;
 
 TEST(GeluHostTest, EveryMixOfTypesIsOfferedOrRefusedByName) {
-  const ProfileScope profile("emu80");
-  const std::string offered[] = {"f32 f32", "f16 f16", "f16 f32", "bf16 bf16", "bf16 f32"};
-  for (lk_dtype in = LK_F32; in <= LK_F8_E5M2; ++in) {
-    for (lk_dtype out = LK_F32; out <= LK_F8_E5M2; ++out) {
-      Call c;
-      c.x.dtype = in;
-      c.y.dtype = out;
-      const std::string x = name(DType{in}), y = name(DType{out});
-      const auto r = refusal([&] { emu().gelu.run(c()); });
-      if (std::find(std::begin(offered), std::end(offered), x + " " + y) != std::end(offered)) {
-        EXPECT_TRUE(is_accepted(r)) << x << " -> " << y;
-      } else {
-        EXPECT_TRUE(is_unsupported(r, "gelu: x is " + x + " and y is " + y + "; offered are f32"));
-        EXPECT_TRUE(c.y_untouched());
-      }
-    }
-  }
+  test::check_types_of_x_and_y<Call>(emu().gelu, "gelu");
 }
 
 TEST(GeluHostTest, RefusalsNameTheArgumentAndTouchNothing) {
@@ -76,23 +56,13 @@ TEST(GeluHostTest, RefusalsNameTheArgumentAndTouchNothing) {
   for (const Case& k : cases) {
     Call c;
     k.change(c);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.run(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.workspace(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.explain(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.resources(c()); }), k.text));
+    test::expect_invalid(emu().gelu, c(), k.text);
     EXPECT_TRUE(c.y_untouched()) << k.text;
   }
   Call c;
   c.options.reserved = 1;
   EXPECT_TRUE(is_unsupported(refusal([&] { emu().gelu.run(c()); }), "gelu: options.reserved is 1"));
-  EXPECT_TRUE(is_invalid(refusal([&] {
-                           emu().gelu.run({nullptr, &c.y, nullptr});
-                         }),
-                         "gelu: x is null"));
-  EXPECT_TRUE(is_invalid(refusal([&] {
-                           emu().gelu.run({&c.x, nullptr, nullptr});
-                         }),
-                         "gelu: y is null"));
+  test::check_null_views<Call>(emu().gelu, "gelu");
 }
 
 TEST(GeluHostTest, NothingIsLaunchedWithoutElements) {
@@ -101,10 +71,7 @@ TEST(GeluHostTest, NothingIsLaunchedWithoutElements) {
     const lk_cmatrix x{nullptr, LK_F16, rows, cols, cols, 1};
     const lk_matrix y{nullptr, LK_F32, rows, cols, cols, 1};
     const GeluCall call{&x, &y, nullptr};
-    EXPECT_TRUE(is_accepted(refusal([&] { emu().gelu.run(call); })));
-    EXPECT_EQ(emu().gelu.workspace(call), 0u);
-    EXPECT_NE(emu().gelu.explain(call).find("no elements: nothing is launched"), std::string::npos);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().gelu.resources(call); }), "without elements"));
+    test::expect_nothing_launched(emu().gelu, call, "elements");
   }
 }
 
@@ -163,28 +130,11 @@ TEST(GeluHostTest, EachDeviceTakesItsKernel) {
 }
 
 TEST(GeluHostTest, ADeviceBelow80IsUnsupported) {
-  const DeviceProperties before = emulator::current_profile();
-  DeviceProperties turing = before;
-  turing.cc_major = 7;
-  turing.cc_minor = 5;
-  emulator::set_current_profile(turing);
-  Call c;
-  const auto r = refusal([&] { emu().gelu.run(c()); });
-  emulator::set_current_profile(before);
-  EXPECT_TRUE(is_unsupported(r, "compute capability 7.5"));
-  EXPECT_TRUE(is_unsupported(r, "gelu_sm80: skipped: sm80 kernels do not run on"));
-  EXPECT_TRUE(c.y_untouched());
+  test::check_a_device_below_80<Call>(emu().gelu, "gelu");
 }
 
 TEST(GeluHostTest, AnEmulatedFaultIsToldWithItsText) {
-  const ProfileScope profile("emu80");
-  Call c;
-  static float host[32];
-  c.y.data = host;
-  const auto r = refusal([&] { emu().gelu.run(c()); });
-  EXPECT_TRUE(is_cuda_error(r, "gelu: launching gelu_sm80 failed: cudaError"));
-  EXPECT_TRUE(is_cuda_error(r, emulator::last_fault()));
-  EXPECT_NE(emulator::last_fault(), "");
+  test::check_an_emulated_fault<Call>(emu().gelu, "gelu");
 }
 
 TEST(GeluHostTest, ExplainsProblemDeviceWalkPlanAndScratch) {

@@ -13,6 +13,7 @@
 #include "src/backend.h"
 #include "tests/support/backends.h"
 #include "tests/support/device_buffer.h"
+#include "tests/support/host_layer.h"
 #include "tests/support/refusal.h"
 
 namespace libkernels {
@@ -198,10 +199,7 @@ TEST(MatmulHostTest, RefusalsNameTheArgumentAndTouchNothing) {
   for (const Case& k : cases) {
     Call c;
     k.change(c);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().matmul.run(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().matmul.workspace(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().matmul.explain(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().matmul.resources(c()); }), k.text));
+    test::expect_invalid(emu().matmul, c(), k.text);
     EXPECT_TRUE(c.c_untouched()) << k.text;
   }
   Call c;
@@ -256,11 +254,7 @@ TEST(MatmulHostTest, NothingIsLaunchedWithoutElementsOfC) {
     o.batch_count = batch;
     o.c_batch_stride = 64;
     const MatmulCall call{&a, &b, &c, &o};
-    EXPECT_TRUE(is_accepted(refusal([&] { emu().matmul.run(call); })));
-    EXPECT_EQ(emu().matmul.workspace(call), 0u);
-    EXPECT_NE(emu().matmul.explain(call).find("no elements: nothing is launched"),
-              std::string::npos);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().matmul.resources(call); }), "without elements"));
+    test::expect_nothing_launched(emu().matmul, call, "elements");
     EXPECT_TRUE(memory.c_untouched());
   }
 }

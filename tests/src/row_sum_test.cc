@@ -2,55 +2,31 @@
 // and explains. What its kernels compute is tested beside the kernels. Cost: 0.2 s.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "include/libkernels/dtype.h"
 #include "src/backend.h"
 #include "tests/support/backends.h"
 #include "tests/support/device_buffer.h"
+#include "tests/support/host_layer.h"
 #include "tests/support/refusal.h"
+#include "tests/support/small_call.h"
 
 namespace libkernels {
 namespace {
 
 using test::DeviceBuffer;
 using test::is_accepted;
-using test::is_cuda_error;
 using test::is_invalid;
-using test::is_unsupported;
 using test::ProfileScope;
 using test::refusal;
 
 const Backend& emu() { return emu_backend(); }
 
-// The rows of a 4 x 8 matrix on emulated memory.
-struct Call {
-  static constexpr std::size_t kBytes = 4 * 8 * sizeof(float);
-  DeviceBuffer x_memory{emu().device(), kBytes}, y_memory{emu().device(), 4 * sizeof(float)};
-  lk_cmatrix x{x_memory.data(), LK_F32, 4, 8, 8, 1};
-  lk_matrix y{y_memory.data(), LK_F32, 4, 1, 1, 1};
-  lk_row_sum_options options = LK_OPTIONS_INIT(lk_row_sum_options);
-  const char* pin = nullptr;
-
-  Call() { x_memory.copy_in(std::vector<float>(32, 1.0f).data(), kBytes); }
-  RowSumCall operator()() const { return {&x, &y, &options, nullptr, pin}; }
-  std::vector<float> result() const {
-    std::vector<float> r(4);
-    y_memory.copy_out(r.data(), 4 * sizeof(float));
-    return r;
-  }
-  bool y_untouched() const {
-    const std::vector<float> r = result();
-    return std::all_of(r.begin(), r.end(), [](float v) { return std::isnan(v); });
-  }
-};
+using Call = test::SmallCall<RowSumCall, lk_row_sum_options, 1>;
 
 // A row long enough to be split.
 struct LongCall {
@@ -70,25 +46,7 @@ struct LongCall {
 };
 
 TEST(RowSumHostTest, EveryMixOfTypesIsOfferedOrRefusedByName) {
-  const ProfileScope profile("emu80");
-  const std::string offered[] = {"f32 f32", "f16 f16", "f16 f32", "bf16 bf16", "bf16 f32"};
-  for (lk_dtype in = LK_F32; in <= LK_F8_E5M2; ++in) {
-    for (lk_dtype out = LK_F32; out <= LK_F8_E5M2; ++out) {
-      Call c;
-      c.x.dtype = in;
-      c.y.dtype = out;
-      const std::string x = name(DType{in}), y = name(DType{out});
-      const auto r = refusal([&] { emu().row_sum.run(c()); });
-      if (std::find(std::begin(offered), std::end(offered), x + " " + y) != std::end(offered)) {
-        EXPECT_TRUE(is_accepted(r)) << x << " -> " << y;
-      } else {
-        EXPECT_TRUE(is_unsupported(
-            r, "row_sum: x is " + x + " and y is " + y +
-                   "; offered are f32 -> f32, f16 -> f16 or f32, and bf16 -> bf16 or f32"));
-        EXPECT_TRUE(c.y_untouched());
-      }
-    }
-  }
+  test::check_types_of_x_and_y<Call>(emu().row_sum, "row_sum");
 }
 
 TEST(RowSumHostTest, RefusalsNameTheArgumentAndTouchNothing) {
@@ -124,21 +82,10 @@ TEST(RowSumHostTest, RefusalsNameTheArgumentAndTouchNothing) {
   for (const Case& k : cases) {
     Call c;
     k.change(c);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().row_sum.run(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().row_sum.workspace(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().row_sum.explain(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().row_sum.resources(c()); }), k.text));
+    test::expect_invalid(emu().row_sum, c(), k.text);
     EXPECT_TRUE(c.y_untouched()) << k.text;
   }
-  const Call c;
-  EXPECT_TRUE(is_invalid(refusal([&] {
-                           emu().row_sum.run({nullptr, &c.y, nullptr});
-                         }),
-                         "row_sum: x is null"));
-  EXPECT_TRUE(is_invalid(refusal([&] {
-                           emu().row_sum.run({&c.x, nullptr, nullptr});
-                         }),
-                         "row_sum: y is null"));
+  test::check_null_views<Call>(emu().row_sum, "row_sum");
 }
 
 TEST(RowSumHostTest, NothingIsLaunchedWithoutRows) {
@@ -147,10 +94,7 @@ TEST(RowSumHostTest, NothingIsLaunchedWithoutRows) {
     const lk_cmatrix x{nullptr, LK_F16, 0, cols, cols, 1};
     const lk_matrix y{nullptr, LK_F32, 0, 1, 1, 1};
     const RowSumCall call{&x, &y, nullptr};
-    EXPECT_TRUE(is_accepted(refusal([&] { emu().row_sum.run(call); })));
-    EXPECT_EQ(emu().row_sum.workspace(call), 0u);
-    EXPECT_NE(emu().row_sum.explain(call).find("no rows: nothing is launched"), std::string::npos);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().row_sum.resources(call); }), "without rows"));
+    test::expect_nothing_launched(emu().row_sum, call, "rows");
   }
 }
 
@@ -178,28 +122,11 @@ TEST(RowSumHostTest, RunsOnEveryDevice) {
 }
 
 TEST(RowSumHostTest, ADeviceBelow80IsUnsupported) {
-  const DeviceProperties before = emulator::current_profile();
-  DeviceProperties turing = before;
-  turing.cc_major = 7;
-  turing.cc_minor = 5;
-  emulator::set_current_profile(turing);
-  Call c;
-  const auto r = refusal([&] { emu().row_sum.run(c()); });
-  emulator::set_current_profile(before);
-  EXPECT_TRUE(is_unsupported(r, "compute capability 7.5"));
-  EXPECT_TRUE(is_unsupported(r, "row_sum_sm80: skipped: sm80 kernels do not run on"));
-  EXPECT_TRUE(c.y_untouched());
+  test::check_a_device_below_80<Call>(emu().row_sum, "row_sum");
 }
 
 TEST(RowSumHostTest, AnEmulatedFaultIsToldWithItsText) {
-  const ProfileScope profile("emu80");
-  Call c;
-  static float host[4];
-  c.y.data = host;
-  const auto r = refusal([&] { emu().row_sum.run(c()); });
-  EXPECT_TRUE(is_cuda_error(r, "row_sum: launching row_sum_sm80 failed: cudaError"));
-  EXPECT_TRUE(is_cuda_error(r, emulator::last_fault()));
-  EXPECT_NE(emulator::last_fault(), "");
+  test::check_an_emulated_fault<Call>(emu().row_sum, "row_sum");
 }
 
 TEST(RowSumHostTest, AWorkspaceServesOrIsRefused) {

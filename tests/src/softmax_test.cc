@@ -2,20 +2,18 @@
 // What its kernels compute is tested beside the kernels; what all operations share, with GeLU.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "include/libkernels/dtype.h"
 #include "src/backend.h"
 #include "tests/support/backends.h"
 #include "tests/support/device_buffer.h"
+#include "tests/support/host_layer.h"
 #include "tests/support/refusal.h"
 #include "tests/support/small_call.h"
 
@@ -35,25 +33,7 @@ const Functions<SoftmaxCall>& emu() { return emu_backend().softmax; }
 using Call = test::SmallCall<SoftmaxCall, lk_softmax_options>;
 
 TEST(SoftmaxHostTest, EveryMixOfTypesIsOfferedOrRefusedByName) {
-  const ProfileScope profile("emu80");
-  const std::string offered[] = {"f32 f32", "f16 f16", "f16 f32", "bf16 bf16", "bf16 f32"};
-  for (lk_dtype in = LK_F32; in <= LK_F8_E5M2; ++in) {
-    for (lk_dtype out = LK_F32; out <= LK_F8_E5M2; ++out) {
-      Call c;
-      c.x.dtype = in;
-      c.y.dtype = out;
-      const std::string x = name(DType{in}), y = name(DType{out});
-      const auto r = refusal([&] { emu().run(c()); });
-      if (std::find(std::begin(offered), std::end(offered), x + " " + y) != std::end(offered)) {
-        EXPECT_TRUE(is_accepted(r)) << x << " -> " << y;
-      } else {
-        EXPECT_TRUE(is_unsupported(
-            r, "softmax: x is " + x + " and y is " + y +
-                   "; offered are f32 -> f32, f16 -> f16 or f32, and bf16 -> bf16 or f32"));
-        EXPECT_TRUE(c.y_untouched());
-      }
-    }
-  }
+  test::check_types_of_x_and_y<Call>(emu(), "softmax");
 }
 
 TEST(SoftmaxHostTest, RefusalsNameTheArgumentAndTouchNothing) {
@@ -96,21 +76,10 @@ TEST(SoftmaxHostTest, RefusalsNameTheArgumentAndTouchNothing) {
   for (const Case& k : cases) {
     Call c;
     k.change(c);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().run(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().workspace(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().explain(c()); }), k.text));
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().resources(c()); }), k.text));
+    test::expect_invalid(emu(), c(), k.text);
     EXPECT_TRUE(c.y_untouched()) << k.text;
   }
-  const Call c;
-  EXPECT_TRUE(is_invalid(refusal([&] {
-                           emu().run({nullptr, &c.y, nullptr});
-                         }),
-                         "softmax: x is null"));
-  EXPECT_TRUE(is_invalid(refusal([&] {
-                           emu().run({&c.x, nullptr, nullptr});
-                         }),
-                         "softmax: y is null"));
+  test::check_null_views<Call>(emu(), "softmax");
 }
 
 TEST(SoftmaxHostTest, NothingIsLaunchedWithoutElements) {
@@ -119,10 +88,7 @@ TEST(SoftmaxHostTest, NothingIsLaunchedWithoutElements) {
     const lk_cmatrix x{nullptr, LK_F16, rows, cols, cols, 1};
     const lk_matrix y{nullptr, LK_F32, rows, cols, cols, 1};
     const SoftmaxCall call{&x, &y, nullptr};
-    EXPECT_TRUE(is_accepted(refusal([&] { emu().run(call); })));
-    EXPECT_EQ(emu().workspace(call), 0u);
-    EXPECT_NE(emu().explain(call).find("no elements: nothing is launched"), std::string::npos);
-    EXPECT_TRUE(is_invalid(refusal([&] { emu().resources(call); }), "without elements"));
+    test::expect_nothing_launched(emu(), call, "elements");
   }
 }
 

@@ -18,7 +18,7 @@ const KernelRow<Problem> sm80 = {"op_sm80", Arch::sm80};
 """
 
 REGISTRY = """constexpr Operation kOperations[] = {
-    operation<&op::op::table>(LK_OP_OP, "op"),
+    operation<op::op::Host>(),
 };
 """
 
@@ -112,7 +112,7 @@ BROKEN = [
     ("row without bench", {"bench/op_bench.cc": "// another\n"}, "no driver in bench"),
     ("row misnamed", {"kernels/op/op_sm80.cu": KERNEL.replace('"op_sm80"', '"sm80"')}, "not named"),
     ("row in no table", {"src/registry.cc": REGISTRY.replace("op::op::", "op::gelu::")},
-     'add operation<&op::op::table>(LK_OP_OP, "op") to kOperations'),
+     'add operation<op::op::Host>() to kOperations'),
     ("row in a table that is commented out",
      {"src/registry.cc": REGISTRY.replace("    operation", "    // operation")}, "kernels/op/ has"),
     ("row without a registry", {"src/registry.cc": "int x;\n"}, "kernels/op/ has a KernelRow"),

@@ -1,19 +1,15 @@
-// What must work as the very first library call of a process. Each case is a process of its own:
-// the program is run in as many shards as it has cases. Cost: 0.1 s emulated.
+// What must work as the very first library call of a process: a process a case (first_call.h).
+// Cost: 0.1 s emulated.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
-#include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/kernels/gelu/gelu_fixture.h"
+#include "tests/support/first_call.h"
 
 namespace libkernels::test {
 namespace {
-
-constexpr std::int64_t kN = 3000;
 
 Bits expected_of(const Bits& x, lk_gelu_form form, DType type, const Bits& got) {
   // Within the contract's bound counts as right: no earlier call may have made a table.
@@ -29,88 +25,62 @@ Bits expected_of(const Bits& x, lk_gelu_form form, DType type, const Bits& got) 
   return expected;
 }
 
-// I4: capture into a graph, replays that follow the input, eager calls before and after the graph
-// is destroyed.
+class FirstGelu {
+ public:
+  FirstGelu(const Backend& backend, DType type, lk_gelu_form form, const Layout& layout)
+      : backend_(backend),
+        type_(type),
+        x_(backend.device(), type, layout),
+        y_(backend.device(), type, layout) {
+    options_.form = form;
+  }
+
+  void draw(std::uint64_t seed) {
+    bits_ = normal_bits(std::size_t(x_.layout().elements()), type_, seed);
+    x_.write(bits_);
+  }
+  void run(cudaStream_t stream) {
+    const lk_cmatrix x = x_.cview();
+    const lk_matrix y = y_.view();
+    // Tanh is the default.
+    const lk_gelu_options* options = options_.form == LK_GELU_TANH ? nullptr : &options_;
+    backend_.gelu.run({.x = &x, .y = &y, .options = options, .stream = stream});
+  }
+  testing::AssertionResult right() const {
+    const Bits got = y_.read();
+    const auto equal =
+        bits_equal(got, expected_of(bits_, lk_gelu_form(options_.form), type_, got), type_);
+    return equal ? y_.gaps_intact() : equal;
+  }
+
+ private:
+  const Backend& backend_;
+  DType type_;
+  StridedMatrix x_, y_;
+  lk_gelu_options options_ = LK_OPTIONS_INIT(lk_gelu_options);
+  Bits bits_;
+};
+
 TEST(GeluFirstCall, I4GraphCapture) {
-  if (backends().size() < 2) GTEST_SKIP() << "built without CUDA; graphs are not emulated";
-  const Backend& backend = *backends()[1];
-  if (const std::string why = why_no_device(backend); !why.empty()) GTEST_SKIP() << why;
-  Device& device = backend.device();
-  constexpr DType kType = DType::bf16;
-  const Layout layout = row_major(1, kN);
-  StridedMatrix x(device, kType, layout), y(device, kType, layout);
-  const lk_cmatrix xv = x.cview();
-  const lk_matrix yv = y.view();
-  cudaStream_t stream = nullptr;
-  cudaGraphExec_t graph = nullptr;
-  ASSERT_EQ(device.stream_create(&stream), cudaSuccess);
-  ASSERT_EQ(device.capture_begin(stream), cudaSuccess);
-  ASSERT_NO_THROW(backend.gelu.run({.x = &xv, .y = &yv, .options = nullptr, .stream = stream}));
-  ASSERT_EQ(device.capture_end(stream, &graph), cudaSuccess);
-  const auto check = [&](const Bits& bits) {
-    ASSERT_EQ(device.stream_synchronize(stream), cudaSuccess);
-    const Bits got = y.read();
-    EXPECT_TRUE(bits_equal(got, expected_of(bits, LK_GELU_TANH, kType, got), kType));
-  };
-  for (const std::uint64_t seed : {1u, 2u, 3u}) {
-    const Bits bits = normal_bits(kN, kType, seed);
-    x.write(bits);
-    ASSERT_EQ(device.graph_launch(graph, stream), cudaSuccess);
-    check(bits);
-  }
-  for (const bool destroyed : {false, true}) {
-    const Bits bits = normal_bits(kN, kType, destroyed ? 5 : 4);
-    x.write(bits);
-    if (destroyed) {
-      ASSERT_EQ(device.graph_destroy(graph), cudaSuccess);
-    }
-    ASSERT_NO_THROW(backend.gelu.run({.x = &xv, .y = &yv, .options = nullptr, .stream = stream}));
-    check(bits);
-  }
-  ASSERT_EQ(device.stream_destroy(stream), cudaSuccess);
+  check_first_capture([](const Backend& backend) {
+    return FirstGelu(backend, DType::bf16, LK_GELU_TANH, row_major(1, 3000));
+  });
 }
 
-// I7: threads that make their first calls at once, each with another form and type.
-class GeluFirstCallThreads : public testing::TestWithParam<const Backend*> {};
+// Each thread with another form, type and shape.
+class GeluFirstCallThreads : public FirstCallThreads {};
 
 TEST_P(GeluFirstCallThreads, I7SixteenThreads) {
-  const Backend& backend = *GetParam();
-  if (const std::string why = why_no_device(backend); !why.empty()) GTEST_SKIP() << why;
-  constexpr int kThreads = 16;
-  std::atomic<int> ready{0}, failed{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      const DType type = t % 3 == 0 ? DType::f32 : t % 3 == 1 ? DType::f16 : DType::bf16;
-      const lk_gelu_form form = t % 2 == 0 ? LK_GELU_TANH : LK_GELU_ERF;
-      const Layout layout = row_major(3, 131 + t, 140 + t, t % 5);
-      const Bits bits = normal_bits(std::size_t(layout.elements()), type, std::uint64_t(t));
-      StridedMatrix x(backend.device(), type, layout, bits), y(backend.device(), type, layout);
-      const lk_cmatrix xv = x.cview();
-      const lk_matrix yv = y.view();
-      lk_gelu_options options = LK_OPTIONS_INIT(lk_gelu_options);
-      options.form = form;
-      ready.fetch_add(1);
-      while (ready.load() < kThreads) std::this_thread::yield();
-      for (int repeat = 0; repeat < 5; ++repeat) {
-        try {
-          backend.gelu.run({.x = &xv, .y = &yv, .options = &options});
-          const Bits got = y.read();
-          if (!bits_equal(got, expected_of(bits, form, type, got), type) || !y.gaps_intact()) {
-            failed.fetch_add(1);
-          }
-        } catch (const std::exception&) {
-          failed.fetch_add(1);
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(failed.load(), 0);
+  check(16, 5, [](const Backend& backend, int t) {
+    const DType type = t % 3 == 0 ? DType::f32 : t % 3 == 1 ? DType::f16 : DType::bf16;
+    FirstGelu call(backend, type, t % 2 == 0 ? LK_GELU_TANH : LK_GELU_ERF,
+                   row_major(3, 131 + t, 140 + t, t % 5));
+    call.draw(std::uint64_t(t));
+    return call;
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(, GeluFirstCallThreads, testing::ValuesIn(backends()),
-                         [](const auto& info) { return std::string(info.param->name); });
+INSTANTIATE_TEST_SUITE_P(, GeluFirstCallThreads, testing::ValuesIn(backends()), backend_name);
 
 }  // namespace
 }  // namespace libkernels::test

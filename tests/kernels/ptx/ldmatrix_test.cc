@@ -34,15 +34,7 @@ Words ldmatrix_expected(const PtxCase& c, const Words& in, std::size_t threads) 
 }
 
 void check(std::span<const PtxCase> cases, Device& device) {
-  for (const PtxCase& c : cases) {
-    for (const std::uint64_t seed : {1u, 2u, 3u}) {
-      const std::size_t threads = 8 * c.cta_threads;
-      const Words in = matrix_inputs(threads, seed);
-      EXPECT_TRUE(
-          same_words(in, run_case(c, device, in), ldmatrix_expected(c, in, threads), threads))
-          << c.name;
-    }
-  }
+  check_matrix_cases(cases, device, ldmatrix_expected);
 }
 
 TEST(Ldmatrix, EmulatedMatchesTheDefinition) { check(emu::ldmatrix_cases(), emu_device()); }

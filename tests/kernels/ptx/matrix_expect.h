@@ -3,8 +3,11 @@
 // lower one in the low half, of the matrix or of its transpose.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -52,6 +55,20 @@ inline std::uint32_t half_of(std::uint32_t word, unsigned half) {
 }
 inline void set_half(std::uint32_t* word, unsigned half, std::uint32_t bits) {
   *word = (*word & ~(0xffffu << (16 * half))) | bits << (16 * half);
+}
+
+// Runs each case on drawn inputs. `expected` is the definition's output.
+inline void check_matrix_cases(std::span<const PtxCase> cases, Device& device,
+                               Words (*expected)(const PtxCase& c, const Words& in,
+                                                 std::size_t threads)) {
+  for (const PtxCase& c : cases) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      const std::size_t threads = 8 * c.cta_threads;
+      const Words in = matrix_inputs(threads, seed);
+      EXPECT_TRUE(same_words(in, run_case(c, device, in), expected(c, in, threads), threads))
+          << c.name;
+    }
+  }
 }
 
 }  // namespace libkernels::test

@@ -33,15 +33,7 @@ Words stmatrix_expected(const PtxCase& c, const Words& in, std::size_t threads) 
 }
 
 void check(std::span<const PtxCase> cases, Device& device) {
-  for (const PtxCase& c : cases) {
-    for (const std::uint64_t seed : {1u, 2u, 3u}) {
-      const std::size_t threads = 8 * c.cta_threads;
-      const Words in = matrix_inputs(threads, seed);
-      EXPECT_TRUE(
-          same_words(in, run_case(c, device, in), stmatrix_expected(c, in, threads), threads))
-          << c.name;
-    }
-  }
+  check_matrix_cases(cases, device, stmatrix_expected);
 }
 
 TEST(Stmatrix, EmulatedMatchesTheDefinition) { check(emu::stmatrix_cases(), emu_device()); }

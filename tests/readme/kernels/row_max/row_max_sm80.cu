@@ -41,38 +41,33 @@ unsigned grid_size(const Problem& p, const LaunchContext& context) {
   return capped_grid((p.rows - 1) / kRowsPerCta + 1, context, kThreads);
 }
 
-const char* supports(const Problem&, const DeviceProperties&) { return nullptr; }
+struct Row {
+  static const char* supports(const Problem&, const DeviceProperties&) { return nullptr; }
 
-cudaError_t launch(const Problem& p, const LaunchContext& context) {
-  const ptx::LaunchShape shape{.grid = dim3(grid_size(p, context)), .block = dim3(kThreads)};
-  return ptx::launch(&row_max_sm80, shape, context.stream, p);
-}
+  static cudaError_t launch(const Problem& p, const LaunchContext& context) {
+    const ptx::LaunchShape shape{.grid = dim3(grid_size(p, context)), .block = dim3(kThreads)};
+    return ptx::launch(&row_max_sm80, shape, context.stream, p);
+  }
 
-std::string describe(const Problem& p, const LaunchContext& context) {
-  return "path: a warp a row, one element a lane and load\nlaunch: grid " +
-         std::to_string(grid_size(p, context)) + ", block " + std::to_string(kThreads) + "\n";
-}
+  static std::string describe(const Problem& p, const LaunchContext& context) {
+    return "path: a warp a row, one element a lane and load\nlaunch: grid " +
+           std::to_string(grid_size(p, context)) + ", block " + std::to_string(kThreads) + "\n";
+  }
 
-std::size_t workspace_bytes(const Problem&, const DeviceProperties&) { return 0; }
+  static std::size_t workspace_bytes(const Problem&, const DeviceProperties&) { return 0; }
 
-cudaError_t resources(const Problem&, KernelResources* out) {
-  return kernel_resources(&row_max_sm80, kThreads, kCtasPerSm, 0, out);
-}
+  static cudaError_t resources(const Problem&, KernelResources* out) {
+    return kernel_resources(&row_max_sm80, kThreads, kCtasPerSm, 0, out);
+  }
 
-cudaError_t preload() {
-  KernelResources ignored;
-  return resources({}, &ignored);
-}
+  static cudaError_t preload() {
+    KernelResources ignored;
+    return resources({}, &ignored);
+  }
+};
 
 }  // namespace
 
-const KernelRow<Problem> sm80 = {.name = "row_max_sm80",
-                                 .arch = Arch::sm80,
-                                 .supports = &supports,
-                                 .launch = &launch,
-                                 .describe = &describe,
-                                 .workspace_bytes = &workspace_bytes,
-                                 .resources = &resources,
-                                 .preload = &preload};
+const KernelRow<Problem> sm80 = row_of<Row>("row_max_sm80", Arch::sm80);
 
 }  // namespace libkernels::inline LK_BACKEND::op::row_max
