@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -240,6 +241,17 @@ void check_workspace(const char* op, const lk_call_options& options, std::size_t
   }
 }
 
+void check_workspace_apart(const lk_call_options& options, const Operand& v) {
+  if (options.workspace == nullptr || options.workspace_bytes == 0 || v.empty()) return;
+  const std::uintptr_t first = address(options.workspace);
+  const std::uintptr_t v_first = address(v.data), v_last = v_first + v.bytes - 1;
+  if (v_last < first || v_first - std::min(v_first, first) >= options.workspace_bytes) return;
+  refuse(
+      "{}: options.call.workspace ({} bytes from {:#x}) overlaps {} (bytes {:#x} to {:#x}); it "
+      "needs memory of its own",
+      v.op, options.workspace_bytes, first, v.name, v_first, v_last);
+}
+
 void check_environment(const char* op) {
   for (const std::string* fault : {&force_fault(), &check_setting().fault}) {
     if (!fault->empty()) refuse("{}: {}", op, *fault);
@@ -276,10 +288,12 @@ void check_memory(const Operand& v, Device& device) {
   }
 }
 
-void check_same_shape_call(const Operand& x, const Operand& y, Device& device) {
+void check_same_shape_call(const Operand& x, const Operand& y, const lk_call_options& options,
+                           Device& device) {
   check_same_shape(x, y);
   check_same_type_or_f32(x, y);
   check_disjoint(y, x, InPlace::allowed);
+  for (const Operand* v : {&x, &y}) check_workspace_apart(options, *v);
   if (costly_checks()) {
     check_memory(x, device);
     check_memory(y, device);

@@ -84,12 +84,15 @@ Options checked_options(const char* op, const Options* options) {
 
 // Null, or aligned and of at least `needed` bytes.
 void check_workspace(const char* op, const lk_call_options& options, std::size_t needed);
+// The caller's workspace and an operand must not overlap, whether the call uses it or not.
+void check_workspace_apart(const lk_call_options& options, const Operand& operand);
 
 // ---- Operations of one input and one output of its shape ---------------------------------------
 
 // Everything that they ask of the two views: one shape, a type that goes with the other, no overlap
-// but in place, and what LIBKERNELS_CHECK asks.
-void check_same_shape_call(const Operand& x, const Operand& y, Device& device);
+// but in place, a workspace apart, and what LIBKERNELS_CHECK asks.
+void check_same_shape_call(const Operand& x, const Operand& y, const lk_call_options& options,
+                           Device& device);
 
 // ---- LIBKERNELS_CHECK=1 -----------------------------------------------------------------------
 

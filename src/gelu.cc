@@ -42,7 +42,7 @@ Host::Checked Host::checked(const GeluCall& call) {
   const lk_gelu_options options = options_of(call);
   const Operand x = check_input(kOp, "x", call.x);
   const Operand y = check_output(kOp, "y", call.y);
-  check_same_shape_call(x, y, device());
+  check_same_shape_call(x, y, options.call, device());
   return {.problem = {.x = x.data,
                       .y = const_cast<void*>(y.data),
                       .x_type = x.dtype,

@@ -188,10 +188,9 @@ Host::Checked Host::checked(const MatmulCall& call) {
   }
   const bool one_place = batch <= 1 || c_in_batch_stride == o.c_batch_stride;
   check_disjoint(c, c_in, one_place ? InPlace::allowed : InPlace::refused);
-  if (costly_checks() && batch > 0) {
-    for (const Operand* v : {&a, &b, &c, &c_in, &bias, &scale_a, &scale_b}) {
-      check_memory(*v, device());
-    }
+  for (const Operand* v : {&a, &b, &c, &c_in, &bias, &scale_a, &scale_b}) {
+    check_workspace_apart(o.call, *v);
+    if (costly_checks() && batch > 0) check_memory(*v, device());
   }
 
   const bool product = o.alpha != 0 && a.cols != 0;  // a NaN for alpha counts

@@ -30,6 +30,7 @@ Host::Checked Host::checked(const RowSumCall& call) {
   }
   check_same_type_or_f32(x, y);
   check_disjoint(y, x, InPlace::refused);
+  for (const Operand* v : {&x, &y}) check_workspace_apart(options.call, *v);
   if (costly_checks()) {
     check_memory(x, device());
     check_memory(y, device());

@@ -52,7 +52,7 @@ Host::Checked Host::checked(const SoftmaxCall& call) {
   const lk_softmax_options options = options_of(call);
   const Operand x = check_input(kOp, "x", call.x);
   const Operand y = check_output(kOp, "y", call.y);
-  check_same_shape_call(x, y, device());
+  check_same_shape_call(x, y, options.call, device());
   return {.problem = {.x = x.data,
                       .y = const_cast<void*>(y.data),
                       .x_type = x.dtype,

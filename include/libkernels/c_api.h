@@ -99,7 +99,8 @@ typedef struct lk_call_options {
   int32_t max_sms;        /* use at most this many SMs' worth of CTAs; 0: all */
   int32_t pdl;            /* 1: launch as a programmatic dependent of the stream's previous kernel
                              (compute capability >= 9.0; ignored where the chosen kernel cannot) */
-  void* workspace;        /* device scratch, 256-byte aligned; null: allocated on the stream */
+  void* workspace;        /* device scratch, 256-byte aligned, that overlaps no operand and no other
+                             call's; null: allocated on the stream */
   size_t workspace_bytes; /* its size; at least what lk_OP_workspace_size says */
 } lk_call_options;
 

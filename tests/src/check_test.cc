@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/support/refusal.h"
@@ -304,6 +305,26 @@ TEST(CheckOptionsTest, AWorkspaceIsNullOrLargeEnough) {
                          "op: options.call.workspace_bytes is 999; this call needs 1000 "
                          "(lk_op_workspace_size), or a null workspace"));
   EXPECT_TRUE(is_accepted(refusal([&] { check_workspace("op", o, 999); })));
+}
+
+TEST(CheckTest, WorkspaceOverlapsNoOperand) {
+  const lk_cmatrix view{at(0x1000), LK_F32, 2, 8, 16, 1};  // bytes 0x1000 to 0x105f
+  const Operand x = check_input("op", "x", &view);
+  lk_call_options o{};
+  o.size = sizeof(o);
+  for (const auto& [workspace, bytes, apart] :
+       {std::tuple(0xf00, 0x100, true), std::tuple(0xf00, 0x101, false),
+        std::tuple(0x1000, 1, false), std::tuple(0x1000, 0, true), std::tuple(0, 0, true),
+        std::tuple(0x1060, 0x1000, true), std::tuple(0x105f, 1, false)}) {
+    o.workspace = at(std::uintptr_t(workspace));
+    o.workspace_bytes = std::size_t(bytes);
+    const auto r = refusal([&] { check_workspace_apart(o, x); });
+    if (apart) {
+      EXPECT_TRUE(is_accepted(r)) << workspace << " " << bytes;
+    } else {
+      EXPECT_TRUE(is_invalid(r, "overlaps x (bytes 0x1000 to 0x105f); it needs memory of its own"));
+    }
+  }
 }
 
 }  // namespace
