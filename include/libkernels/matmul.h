@@ -13,32 +13,49 @@
 //           scale_a and scale_b one value each. With a batch: `count` such products, each operand
 //           a batch stride further; bias and scales are shared. No elements of C: success, nothing
 //           is launched. k = 0: C = act(beta * C_in + bias), and A and B may be null. All
-//           arithmetic on extents and strides is 64-bit.
+//           arithmetic on extents and strides is 64-bit. What a call does not read is judged all
+//           the same: A and B with alpha 0, C_in with beta 0 and all of them with a count of 0 must
+//           be valid views (null only if they have no elements) that do not overlap C.
 // Strides   any >= 0, in elements: row major, column major and anything else, for each of A, B, C
-//           and C_in. Fast are operands with one unit stride whose other stride, batch stride and
-//           address are multiples of 16 bytes; all others are correct. 0 (broadcast) is for inputs
-//           only, batch strides of inputs included; elements and products of C must not overlap.
-//           Pointers need the alignment of one element, no more, the bias included.
+//           and C_in. For f16, bf16, tf32 and tf32x3 a call is fast in which A and B both have one
+//           unit stride, and another stride, a batch stride and an address that are multiples of 16
+//           bytes: one that has not slows the other, too. For f8 and fp32 unit strides alone count.
+//           All others are correct. 0 (broadcast) is for inputs only, batch strides of inputs
+//           included; elements and products of C must not overlap. Pointers need the alignment
+//           of one element, no more, the bias included.
 // Types     A and B -> C: f16 -> f16 or f32; bf16 -> bf16 or f32; f8_e4m3 and f8_e5m2, mixed or
 //           not, -> f16, bf16 or f32; f32 -> f32. Bias: f32 or C's type. C_in: C's type. Scales:
-//           f32. Everything behind the product is fp32 arithmetic, rounded once, at the store.
+//           f32. Everything behind the product is fp32 arithmetic, rounded once more at the store:
+//           alpha * scale_a * scale_b, in this order, which may overflow or underflow on its own;
+//           that times the sum; plus beta * C_in, fused; plus the bias.
 // Options   alpha 0: A and B are not read. beta 0: C_in is not read (C may hold NaN). `math` says
 //           how f32 inputs are multiplied; other types ignore it:
 //             fp32    fused multiply-adds in fp32: nothing is rounded behind the caller's back
-//             tf32    on tensor cores, inputs rounded to nearest, to 11 significant bits
-//             tf32x3  on tensor cores, inputs split in two such parts, three products
+//             tf32    on tensor cores, inputs rounded to nearest, to 11 significant bits; below
+//                     2^-126 to multiples of 2^-136, and from 0x1.ffep127 on to infinity
+//             tf32x3  on tensor cores, inputs split in two such parts, three products: 22 bits of
+//                     an input, or its multiple of 2^-136 where that is coarser (below 2^-114)
 // Accuracy  against the exact value, S = sum |alpha scale_a scale_b a b| + |beta c_in| + |bias| and
 //           u = 2^-24: half an ulp of C's type plus E,
-//             f32, fp32         E = u (2 + k) S; zero-mean random data: u max(8, sqrt(k) / 2) S
-//             bf16, f16, f8     E = 2^-23 (2 + k / 2) S; random: 2^-23 max(2, sqrt(k) / 8) S
+//             f32, fp32         E = u (4 + k) S; zero-mean random data: u max(8, sqrt(k) / 2) S
+//             bf16, f16, f8     E = 2^-23 (3 + k / 2) S; random: 2^-23 max(2, sqrt(k) / 8) S
+//               on GPUs 8.x     E = 2^-23 (3 + 5 k / 8) S; random: 2^-23 max(4, sqrt(k) / 4) S
 //             f32, tf32         E = 2^-10 S more than bf16
 //             f32, tf32x3       at most 4 times the largest error of fp32, plus 2^-21 S, k <= 16384
-//           With a GeLU, E grows by 1.13 and gelu.h's own bound is added. On kernels for sm90 f8
-//           has E = 2^-6 S, random 2^-9 S. Integers are exact while all partial sums are below 2^24
-//           (f8 on sm90: 2^13; tf32: inputs of at most 11 bits; tf32x3: of at most 22 bits, one
-//           factor of each product of at most 11).
-// Values    NaN propagates, relu(NaN) = NaN, relu(-inf) = 0; subnormals are kept; overflow gives
-//           inf. Nothing outside the operands influences a result.
+//                               and inputs 0 or of at least 2^-110; below, see `math`
+//           Tensor cores give a subnormal the exponent of their least normal value and cut off what
+//           is small beside it. For them S has max(|a|, t) max(|b|, t) in place of |a b| where
+//           neither is 0, with t = 2^-14 for f16 and f8, 2^-126 for bf16 and tf32.
+//           Sums are fp32 before they are scaled, so add 2^-149 (2 + k |alpha scale_a scale_b|) to
+//           E (tf32x3: 3 k): of a = b = 2^-80 nothing is left, whatever alpha is.
+//           8.x adds the products in blocks of 8 (tf32: 4) and keeps 24 bits of each, later GPUs
+//           blocks of 16 (8) and 25 bits.
+//           With a GeLU, E grows by 1.13 and gelu.h's own bound is added. Integers are exact while
+//           all partial sums are below 2^24 (tf32: inputs of at most 11 bits; tf32x3: of at most 22
+//           bits, one factor of each product of at most 11).
+// Values    NaN propagates, relu(NaN) = NaN, relu(-inf) = 0; overflow gives inf. Subnormals are
+//           kept, but for the small inputs of tf32 and tf32x3 above: of these, what is rounded to 0
+//           gives NaN with an infinity. Nothing outside the operands influences a result.
 // Bits      the same inputs give the same bits in every run, on any stream. A row's bits may depend
 //           on the shape of the whole problem.
 // In place  C_in may be C itself (and is, if beta is set and c_in is not): same pointer, strides
@@ -123,8 +140,8 @@ struct MatmulOptions {
   CIn c_in;  // read if beta is not 0
   Batch batch;
   int max_sms = 0;                  // use at most this many SMs' worth of CTAs; 0: all
-  bool pdl = false;                 // launch as a programmatic dependent of the previous kernel
-  void* workspace = nullptr;        // device scratch; null: allocated on the stream where needed
+  bool pdl = false;                 // ignored by the kernels of this version
+  void* workspace = nullptr;        // device scratch; the kernels of this version need none
   std::size_t workspace_bytes = 0;  // its size
 };
 
@@ -187,7 +204,7 @@ void matmul_relu(const A& a, const B& b, const C& c, MatmulOptions options = {},
   matmul(a, b, c, options, stream);
 }
 
-// Bytes of device scratch with which matmul(a, b, c, options) allocates nothing.
+// Bytes of device scratch with which matmul(a, b, c, options) allocates nothing: 0 in this version.
 template <class A, class B, class C>
 std::size_t matmul_workspace_size(const A& a, const B& b, const C& c,
                                   const MatmulOptions& options = {}) {

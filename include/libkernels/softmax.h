@@ -74,7 +74,7 @@ struct SoftmaxOptions {
   bool log = false;  // the logarithm of the softmax
   NegInfRow neg_inf_row = NegInfRow::nan;
   int max_sms = 0;            // use at most this many SMs' worth of CTAs; 0: all
-  bool pdl = false;           // launch as a programmatic dependent, where the kernel can
+  bool pdl = false;           // ignored by the kernels of this version
   void* workspace = nullptr;  // device scratch, 256-byte aligned; null: allocated on the stream
   std::size_t workspace_bytes = 0;  // its size
 };

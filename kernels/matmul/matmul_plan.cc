@@ -23,7 +23,8 @@ bool is_aligned(const void* p, std::int64_t bytes) {
 
 std::int64_t tiles_in(std::int64_t extent, int tile) { return (extent - 1) / tile + 1; }
 
-// A's rows are M, B's columns N. Strides of extents of one become 0: they are never stepped.
+// A's rows are M, B's columns N. Strides of extents of one are never stepped: M's or N's becomes 0,
+// K's 1, for which major_of takes K as the adjacent dimension.
 Operand operand(const Matrix& x, bool rows_are_mn, std::int64_t mn, std::int64_t k,
                 std::int64_t batch) {
   Operand o{.data = x.data,

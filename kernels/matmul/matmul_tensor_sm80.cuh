@@ -1,9 +1,10 @@
-// Matmul on sm80's tensor cores: the kernel of every type but fp32 by fused multiply-adds.
+// Matmul on sm80's tensor cores: the kernel of every Arithmetic but fp32 (matmul_sm80_fp32.cu).
 //
 // A CTA computes tiles of C, one after the other. Its warps share the stages of A and B and each
 // keep a part of C in registers. From aligned operands (Load::async) a ring of stages is filled by
 // cp.async several tiles of K ahead, and a step's fragments are loaded while the step before is
-// multiplied; from others (Load::staged) the next tile of K travels through registers.
+// multiplied (tf32x3, short of registers: before their own step). From others (Load::staged) the
+// next tile of K travels through registers.
 //
 // C goes out through the shared memory that the stages leave: sixteen rows of each warp at a time.
 #pragma once
@@ -15,7 +16,8 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-// Sums of tf32x3 leave the tensor core's accumulators, which truncate, after so many of K.
+// Sums of tf32x3 leave the tensor core's accumulators, which truncate, after so many of K: it shall
+// be nearly as good as fp32. The bounds of the others allow for a truncation at every step.
 inline constexpr int kPromotedK = 128;
 
 template <class Cfg>
@@ -102,12 +104,19 @@ LK_DEVICE void multiply_stage(const typename Shape<Cfg>::Stage& stage,
   }
 }
 
-// acc = A B of the tile, k_tiles >= 1, with kStages - 1 stages in flight. `ready` is called at the
-// end of each tile of K.
-template <class Cfg, class Ready>
+// acc += A B of the tile, k_tiles >= 1, with kStages - 1 stages in flight. `after_k_tile` is called
+// when the products of a tile of K are in acc; tf32x3's promotes, so that acc keeps only the sums
+// since. With three stages, and but for tf32x3, tile t of K is:
+//
+//              step 0                          steps between   last step
+//   copies     tile t + 2, into the stage      -               tile t + 1 has come, and all warps
+//              of tile t - 1                                   have read the stage of tile t
+//   fragments  step 1 of tile t                the next step   step 0 of tile t + 1
+//   products   step 0                          their own       last step
+template <class Cfg, class AfterKTile>
 LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
                               const TileOperands& at, std::int64_t k_tiles,
-                              typename Shape<Cfg>::Sums& acc, Ready ready) {
+                              typename Shape<Cfg>::Sums& acc, AfterKTile after_k_tile) {
   using T = Shape<Cfg>;
   constexpr int kStages = T::kTile.stages;
   constexpr int kAhead = kStages - 1;
@@ -144,7 +153,7 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
     for (; k_tiles > 0; --k_tiles) {
       fill();
       multiply_stage<Cfg>(smem.stages[read], read_a, read_b, acc);
-      ready();
+      after_k_tile();
       ptx::cp_async_wait_group<kAhead - 1>();
       __syncthreads();
       read = read + 1 == kStages ? 0 : read + 1;
@@ -158,7 +167,7 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
   for (; k_tiles > 0; --k_tiles) {
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
-      if (step == T::kSteps - 1) {  // everyone has read this stage; the next one has arrived
+      if (step == T::kSteps - 1) {  // its fragments are loaded: this stage is read
         ptx::cp_async_wait_group<kAhead - 1>();
         __syncthreads();
         read = read + 1 == kStages ? 0 : read + 1;
@@ -168,18 +177,18 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
         read_a.load(smem.stages[read].a, next, f[next % 2].a);
         read_b.load(smem.stages[read].b, next, f[next % 2].b);
       }
-      if (step == 0) fill();  // the stage that was read before this one
+      if (step == 0) fill();  // the stage of the tile before
       multiply<T::kArithmetic>(acc, f[step % 2]);
     }
-    ready();
+    after_k_tile();
   }
 }
 
-// The same through registers, two stages.
-template <class Cfg, class Ready>
+// The same (acc +=, after_k_tile) through registers, two stages.
+template <class Cfg, class AfterKTile>
 LK_DEVICE void multiply_staged(const Params& p, typename Shape<Cfg>::Smem& smem,
                                const TileOperands& at, std::int64_t k_tiles,
-                               typename Shape<Cfg>::Sums& acc, Ready ready) {
+                               typename Shape<Cfg>::Sums& acc, AfterKTile after_k_tile) {
   using T = Shape<Cfg>;
   static_assert(T::kTile.stages == 2);
   const int warp = int(threadIdx.x) / kWarpThreads;
@@ -206,18 +215,18 @@ LK_DEVICE void multiply_staged(const Params& p, typename Shape<Cfg>::Smem& smem,
       copy_b.store(smem.stages[1 - read].b, p.b.type);
     }
     __syncthreads();
-    ready();
+    after_k_tile();
   }
 }
 
-template <class Cfg, class Ready>
+template <class Cfg, class AfterKTile>
 LK_DEVICE void multiply_tile(const Params& p, typename Shape<Cfg>::Smem& smem,
                              const TileOperands& at, std::int64_t k_tiles,
-                             typename Shape<Cfg>::Sums& acc, Ready ready) {
+                             typename Shape<Cfg>::Sums& acc, AfterKTile after_k_tile) {
   if constexpr (Cfg::value.load == Load::async) {
-    multiply_async<Cfg>(p, smem, at, k_tiles, acc, ready);
+    multiply_async<Cfg>(p, smem, at, k_tiles, acc, after_k_tile);
   } else {
-    multiply_staged<Cfg>(p, smem, at, k_tiles, acc, ready);
+    multiply_staged<Cfg>(p, smem, at, k_tiles, acc, after_k_tile);
   }
 }
 

@@ -19,6 +19,7 @@ struct MatmulProblem {
   std::vector<double> c_in, bias;  // m x n, n
   double alpha = 1, beta = 0;
   MatmulActivation activation = MatmulActivation::none;
+  double least_normal = 0;  // of the type that tensor cores take: S counts no factor as less
 };
 
 struct MatmulElement {
@@ -47,9 +48,11 @@ inline std::vector<MatmulElement> matmul(const MatmulProblem& p) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       double value = 0, sum = 0;
       for (std::int64_t l = 0; l < p.k && p.alpha != 0; ++l) {
-        const double term = p.alpha * p.a[std::size_t(i * p.k + l)] * p.b[std::size_t(l * p.n + j)];
-        value += term;
-        sum += std::fabs(term);
+        const double a = p.a[std::size_t(i * p.k + l)], b = p.b[std::size_t(l * p.n + j)];
+        value += p.alpha * a * b;
+        if (a == 0 || b == 0) continue;
+        sum += std::fabs(p.alpha) * std::fmax(std::fabs(a), p.least_normal) *
+               std::fmax(std::fabs(b), p.least_normal);
       }
       if (p.beta != 0) {
         value += p.beta * p.c_in[std::size_t(i * p.n + j)];
@@ -68,16 +71,22 @@ inline std::vector<MatmulElement> matmul(const MatmulProblem& p) {
 // ---- E of the contract, in units of S ---------------------------------------------------------
 
 inline double matmul_bound_fp32(std::int64_t k, bool zero_mean) {
-  return std::ldexp(zero_mean ? std::fmax(8, std::sqrt(double(k)) / 2) : 2.0 + double(k), -24);
+  return std::ldexp(zero_mean ? std::fmax(8, std::sqrt(double(k)) / 2) : 4.0 + double(k), -24);
 }
-inline double matmul_bound_16bit(std::int64_t k, bool zero_mean) {
-  return std::ldexp(zero_mean ? std::fmax(2, std::sqrt(double(k)) / 8) : 2.0 + double(k) / 2, -23);
+// `cc_major` 8 adds its products in shorter blocks and keeps a bit less of each.
+inline double matmul_bound_16bit(std::int64_t k, bool zero_mean, int cc_major) {
+  const int coarser = cc_major < 9 ? 2 : 1;
+  const double random = coarser * std::fmax(2, std::sqrt(double(k)) / 8);
+  const double always = 3 + double(k) * (cc_major < 9 ? 0.625 : 0.5);
+  return std::ldexp(zero_mean ? random : always, -23);
 }
-inline double matmul_bound_tf32(std::int64_t k, bool zero_mean) {
-  return std::ldexp(1.0, -10) + matmul_bound_16bit(k, zero_mean);
+inline double matmul_bound_tf32(std::int64_t k, bool zero_mean, int cc_major) {
+  return std::ldexp(1.0, -10) + matmul_bound_16bit(k, zero_mean, cc_major);
 }
-// f8 where the tensor cores take it (sm90).
-inline double matmul_bound_f8_sm90(bool zero_mean) { return std::ldexp(1.0, zero_mean ? -9 : -6); }
+// The part of E that S does not scale: sums are fp32 before alpha and the scales.
+inline double matmul_bound_absolute(std::int64_t k, double alpha) {
+  return std::ldexp(2 + double(k) * std::fabs(alpha), -149);
+}
 
 // What a GeLU at the end makes of an error e of its argument, and its own.
 inline double matmul_activation_bound(double e, const MatmulElement& element,

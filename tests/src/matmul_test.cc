@@ -259,6 +259,22 @@ TEST(MatmulHostTest, NothingIsLaunchedWithoutElementsOfC) {
   }
 }
 
+// Judged by their views: whether a call is valid does not depend on values of its options.
+TEST(MatmulHostTest, OperandsThatAreNotReadAreJudgedAllTheSame) {
+  const ProfileScope profile("emu80");
+  const auto refused = [](const std::function<void(Call&)>& change, const char* text) {
+    Call c;
+    change(c);
+    EXPECT_TRUE(is_invalid(refusal([&] { emu().matmul.run(c()); }), text)) << text;
+    EXPECT_TRUE(c.c_untouched());
+  };
+  refused([](Call& c) { c.options.has_batch = 1, c.a.data = nullptr; }, "a.data is null");  // none
+  refused([](Call& c) { c.options.has_alpha = 1, c.a.data = nullptr; }, "a.data is null");  // 0
+  refused([](Call& c) { c.options.has_alpha = 1, c.a.data = c.c.data; }, "overlap");
+  refused([](Call& c) { c.c_in.data = nullptr, c.options.c_in = &c.c_in; }, "c_in.data is null");
+  refused([](Call& c) { c.c_in.data = c.inside_c(), c.options.c_in = &c.c_in; }, "overlap");
+}
+
 TEST(MatmulHostTest, DefaultsAndInPlaceCIn) {
   for (const char* device : {"emu80", "emu90", "emu100", "rtx4090", "rtx5090"}) {
     const ProfileScope profile(device);

@@ -94,10 +94,11 @@ class MatmulGpu : public MatmulTest {
     EXPECT_TRUE(ours.gaps_intact());
     // S is near k E|x|^2 = 2 k / pi for normal data.
     const double sum = 1.5 * 0.64 * double(k);
-    const double e = types().math == LK_MATH_TF32     ? reference::matmul_bound_tf32(k, true)
+    const double e = types().math == LK_MATH_TF32
+                         ? reference::matmul_bound_tf32(k, true, cc_major())
                      : types().math == LK_MATH_TF32X3 ? 5 * reference::matmul_bound_fp32(k, true)
                      : types().a == DType::f32        ? reference::matmul_bound_fp32(k, true)
-                                                      : reference::matmul_bound_16bit(k, true);
+                                               : reference::matmul_bound_16bit(k, true, cc_major());
     Failures failures;
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double x = decode(got[i], types().c), y = decode(expected[i], types().c);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -142,6 +143,20 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
     return param().kernel.backend->matmul.explain(
         {.a = &av, .b = &bv, .c = &cv, .options = &o, .pin = param().kernel.info->name});
   }
+  static int cc_major() {
+    const DeviceProperties* properties = nullptr;
+    if (device().properties(&properties) != cudaSuccess) throw std::runtime_error("no device");
+    return properties->cc_major;
+  }
+  // Tensor cores differ: on every emulated generation, or on the GPU that is there.
+  static void on_each_device(const std::function<void()>& body) {
+    if (!emulated()) return body();
+    for (const char* profile : {"emu80", "emu90", "emu100"}) {
+      SCOPED_TRACE(profile);
+      const ProfileScope scope{std::string(profile)};
+      body();
+    }
+  }
   // Bits of an element in the kernels' shared memory.
   static int stage_bits() { return types().a == DType::f32 ? 32 : 16; }
 
@@ -208,7 +223,13 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
             .bias = values(t.bias_bits, t.bias_type),
             .alpha = double(alpha) * t.scale_a.value_or(1) * t.scale_b.value_or(1),
             .beta = t.options.beta,
-            .activation = reference::MatmulActivation(t.options.activation)};
+            .activation = reference::MatmulActivation(t.options.activation),
+            .least_normal = least_normal()};
+  }
+  // Of what the tensor cores take, if it is they that multiply.
+  static double least_normal() {
+    if (types().a == DType::f16 || size_of(types().a) == 1) return 0x1p-14;
+    return types().a == DType::f32 && types().math == LK_MATH_FP32 ? 0 : 0x1p-126;
   }
 
   // Integers of -most .. most, of which every type here holds the products' sums exactly.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "tests/kernels/matmul/matmul_fixture.h"
@@ -134,13 +135,74 @@ TEST_P(MatmulSpecial, OverflowAndSubnormals) {
     EXPECT_EQ(one(1, 1, -1 + 0x1p-24, LK_ACT_NONE), 0x1p-24);
   }
   const double least_a = decode(1, types().a);
-  if (types().a == DType::f16 || size_of(types().a) == 1) {
+  if (types().a != DType::f32 || types().math == LK_MATH_FP32) {
     MatmulCase t(1, 1, 1);
     t.a_bits = {1};
     t.b_bits = {encode(1, types().b)};
     const auto got = run(t);
     ASSERT_TRUE(got);
     EXPECT_EQ(decode((*got)[0], types().c), decode(encode(least_a, types().c), types().c));
+  }
+}
+
+// Of f32 below 2^-126 tensor cores see multiples of 2^-136, and of the largest tf32 has none.
+TEST_P(MatmulSpecial, TheRangeOfTf32) {
+  if (types().a != DType::f32) GTEST_SKIP() << "of f32";
+  const bool fp32 = types().math == LK_MATH_FP32, tf32 = types().math == LK_MATH_TF32;
+  EXPECT_EQ(one(0x1p-136, 0x1p100, 0, LK_ACT_NONE), 0x1p-36);
+  EXPECT_EQ(one(0x1p-140, 0x1p100, 0, LK_ACT_NONE), fp32 ? 0x1p-40 : 0);
+  const double infinite = one(kInf, 0x1p-140, 0, LK_ACT_NONE);
+  if (fp32) {
+    EXPECT_EQ(infinite, kInf);
+  } else {
+    EXPECT_TRUE(std::isnan(infinite)) << infinite;
+  }
+  EXPECT_EQ(one(kInf, 0x1p-136, 0, LK_ACT_NONE), kInf);
+  EXPECT_EQ(one(0x1.ffep127, 1, 0, LK_ACT_NONE), tf32 ? kInf : 0x1.ffep127);
+  if (tf32) {
+    EXPECT_EQ(one(0x1.ffdffep127, 1, 0, LK_ACT_NONE), 0x1.ffcp127);
+  }
+}
+
+// bf16 has f32's range, and all of it counts.
+TEST_P(MatmulSpecial, SubnormalsOfBf16AreNumbers) {
+  if (types().a != DType::bf16) GTEST_SKIP() << "of bf16";
+  EXPECT_EQ(one(0x1p-133, 0x1p100, 0, LK_ACT_NONE), 0x1p-33);
+  EXPECT_EQ(one(kInf, 0x1p-133, 0, LK_ACT_NONE), kInf);
+}
+
+// The sum is fp32 before alpha meets it: what it could not hold is lost.
+TEST_P(MatmulSpecial, SumsUnderflowBeforeTheyAreScaled) {
+  if (types().a != DType::f32 && types().a != DType::bf16) GTEST_SKIP() << "of f32's range";
+  MatmulCase t(1, 1, 4096);
+  t.a_bits = filled(t.k, 0x1p-80, types().a);
+  t.b_bits = filled(t.k, 0x1p-80, types().b);
+  t.options.has_alpha = 1;
+  t.options.alpha = 0x1p60f;
+  const auto got = run(t);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(decode((*got)[0], types().c), 0);
+  EXPECT_LE(0x1p-88, reference::matmul_bound_absolute(t.k, 0x1p60));
+}
+
+// alpha * scale_a * scale_b, in this order, in fp32.
+TEST_P(MatmulSpecial, TheFactorsMeetInOrder) {
+  MatmulCase t(1, 1, 1);
+  t.a_bits = {encode(1, types().a)};
+  t.b_bits = {encode(1, types().b)};
+  t.options.has_alpha = 1;
+  for (const float sign : {1.0f, -1.0f}) {
+    t.options.alpha = std::ldexp(1.0f, int(sign) * 100);
+    t.scale_a = t.options.alpha;
+    t.scale_b = 1 / t.options.alpha;
+    const auto got = run(t);
+    ASSERT_TRUE(got);
+    EXPECT_EQ(decode((*got)[0], types().c), sign > 0 ? kInf : 0);
+    std::swap(t.scale_a, t.scale_b);
+    const auto other = run(t);
+    if (types().c != DType::f16) {
+      EXPECT_EQ(decode((*other)[0], types().c), t.options.alpha);
+    }
   }
 }
 
