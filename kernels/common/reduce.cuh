@@ -11,9 +11,11 @@ inline constexpr int kWarpThreads = 32;
 // What a reduction does with two values. Both are commutative, so a butterfly gives every lane the
 // same bits.
 struct Sum {
+  static constexpr float kNeutral = 0;
   static LK_DEVICE float combine(float a, float b) { return a + b; }
 };
 struct MaxNaN {  // NaN if either is
+  static constexpr float kNeutral = -__builtin_huge_valf();
   static LK_DEVICE float combine(float a, float b) { return ptx::max_NaN_f32(a, b); }
 };
 
@@ -29,14 +31,16 @@ LK_DEVICE float reduce_lanes(float v) {
   return v;
 }
 
-// The same for a number of lanes that is known at run time only.
-template <class Op>
-LK_DEVICE float reduce_lanes(float v, int lanes) {
+// The same, of several values at once, for a number of lanes that is known at run time only.
+template <class Op, int kCount>
+LK_DEVICE void reduce_lanes(float (&v)[kCount], int lanes) {
 #pragma unroll 1
   for (int mask = lanes / 2; mask > 0; mask /= 2) {
-    v = Op::combine(v, ptx::shfl_sync_bfly(v, unsigned(mask)));
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      v[i] = Op::combine(v[i], ptx::shfl_sync_bfly(v[i], unsigned(mask)));
+    }
   }
-  return v;
 }
 
 // Over a CTA of kWarps warps, a power of two. `slots` is shared memory of kWarps floats which no
@@ -55,7 +59,7 @@ LK_DEVICE float reduce_cta(float v, float* slots) {
   return v;
 }
 
-// The same for a number of warps, a power of two, that is known at run time only.
+// The same for any number of warps that is known at run time only.
 template <class Op>
 LK_DEVICE float reduce_cta(float v, float* slots, int warps) {
   v = reduce_lanes<Op>(v);
@@ -63,7 +67,7 @@ LK_DEVICE float reduce_cta(float v, float* slots, int warps) {
   const int lane = int(threadIdx.x) % kWarpThreads;
   if (lane == 0) slots[int(threadIdx.x) / kWarpThreads] = v;
   __syncthreads();
-  return reduce_lanes<Op>(slots[lane & (warps - 1)], warps);
+  return reduce_lanes<Op>(lane < warps ? slots[lane] : Op::kNeutral);
 }
 
 // Of an array in registers, pairwise.

@@ -9,13 +9,15 @@
 
 namespace libkernels::inline LK_BACKEND {
 
-template <DType T>
+// kWholeWarp: lanes is 32, which saves the selects where lanes would differ in their alignment.
+template <DType T, bool kWholeWarp = false>
 class RowWriter {
  public:
   using Element = typename Storage<T>::Element;
   static constexpr int kWords = 4;
   static constexpr int kItems = kWords * Storage<T>::kPerWord;
 
+  RowWriter() = default;
   // `data` is the columns [0, cols) of the group, which is `lanes` (a power of two) neighbouring
   // lanes of a warp, this one its lane number `lane`. All groups of a warp write at once.
   LK_DEVICE RowWriter(Element* data, int cols, int lane, int lanes)
@@ -28,48 +30,88 @@ class RowWriter {
   // Puts the columns [c, c + kItems), c = first + lane * kItems. In the next call first is lanes *
   // kItems larger. Columns at and beyond `cols` are not stored. All lanes of the warp execute it.
   LK_DEVICE void put(int first, const Words<kWords>& words) {
-    const int c = first + lane_ * kItems;
+    const int c = first + lane() * kItems;
+    if constexpr (kWholeWarp) {
+      // Shuffled even where by nothing: branches around shuffles cost more.
+      std::uint32_t w[2 * kWords];
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) {
+        const std::uint32_t from_left = ptx::shfl_sync_idx(words.v[i], unsigned(lane() - 1) & 31u);
+        w[i] = lane() == 0 ? last_.v[i] : from_left;
+        w[kWords + i] = words.v[i];
+        last_.v[i] = from_left;
+      }
+      const int bytes = 4 * kWords - back_ * int(sizeof(Element));
+      return store(c - back_, first == 0 && lane() == 0 ? 0 : c - back_, cols_,
+                   words_from(bytes / 4, w, unsigned(bytes) & 3u));
+    }
     if (!realign_) return store(c, 0, cols_, words);
-    const int lane = int(threadIdx.x) % 32;
-    const unsigned left = unsigned((lane & ~(lanes_ - 1)) | ((lane - 1) & (lanes_ - 1)));
+    const int warp_lane = int(threadIdx.x) % 32;
+    const unsigned left =
+        unsigned((warp_lane & ~(lanes() - 1)) | ((warp_lane - 1) & (lanes() - 1)));
     Words<kWords> from_left;
 #pragma unroll
     for (int i = 0; i < kWords; ++i) from_left.v[i] = ptx::shfl_sync_idx(words.v[i], left);
     // The first lane's neighbour is the last lane, one call ago.
-    const Words<kWords> before = lane_ == 0 ? last_ : from_left;
+    const Words<kWords> before = lane() == 0 ? last_ : from_left;
     last_ = from_left;
-    const bool starts = first == 0 && lane_ == 0;
+    const bool starts = first == 0 && lane() == 0;
     store(c - back_, starts ? 0 : c - back_, cols_, shifted(before, words));
   }
 
   // After the last put, whose columns end at `end`: stores what has no right neighbour.
   LK_DEVICE void finish(int end) {
-    if (!realign_ || lane_ != 0) return;
+    if (!realign_ || lane() != 0) return;
     store(end - back_, end - back_, end < cols_ ? end : cols_, shifted(last_, {}));
   }
 
  private:
+  LK_DEVICE int lane() const { return kWholeWarp ? int(threadIdx.x) % 32 : lane_; }
+  LK_DEVICE int lanes() const { return kWholeWarp ? 32 : lanes_; }
+  // Where in its left neighbour's vector, in bytes, a lane's aligned vector begins.
+  LK_DEVICE std::uint32_t shift() const {
+    return (4 * kWords - std::uint32_t(back_ * int(sizeof(Element)))) % 16;
+  }
+  // The words that begin `skip` words and `bytes` bytes into w. All lanes of a warp skip as many.
+  template <int kSkip = 0>
+  static LK_DEVICE Words<kWords> words_from(int skip, const std::uint32_t (&w)[2 * kWords],
+                                            std::uint32_t bytes) {
+    if constexpr (kSkip < kWords) {
+      if (skip != kSkip) return words_from<kSkip + 1>(skip, w, bytes);
+    }
+    Words<kWords> out;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      // Of a whole vector nothing follows, and bytes is 0.
+      const std::uint32_t above =
+          i + kSkip + 1 < 2 * kWords ? w[(i + kSkip + 1) % (2 * kWords)] : 0;
+      out.v[i] = ptx::shf_r_wrap_b32(w[i + kSkip], above, 8 * bytes);
+    }
+    return out;
+  }
   // The aligned vector that ends kItems - back columns into `words`.
   LK_DEVICE Words<kWords> shifted(const Words<kWords>& before, const Words<kWords>& words) const {
-    const std::uint32_t bytes = (4 * kWords - std::uint32_t(back_ * int(sizeof(Element)))) % 16;
-    const Words<kWords> both = funnel(before, words, bytes);
+    const Words<kWords> both = funnel(before, words, shift());
     return back_ == 0 ? words : both;
   }
 
   // Columns [c, c + kItems), those within [from, to).
   LK_DEVICE void store(int c, int from, int to, const Words<kWords>& words) const {
     if (c >= from && c + kItems <= to) return store_vector<kWords>(data_ + c, words);
-    constexpr int kBits = 8 * int(sizeof(Element));
+    constexpr int kPerWord = Storage<T>::kPerWord;
     Words<kWords> rest = words;
 #pragma unroll 1
-    for (int i = c; i < c + kItems && i < to; ++i) {
-      if (i >= from) ptx::st_global(data_ + i, Element(rest.v[0]));
-#pragma unroll
-      for (int w = 0; w + 1 < kWords; ++w) {
-        rest.v[w] =
-            kBits == 32 ? rest.v[w + 1] : ptx::shf_r_wrap_b32(rest.v[w], rest.v[w + 1], kBits);
+    for (int i = c; i < c + kItems && i < to; i += kPerWord) {
+      if (kPerWord == 2 && i >= from && i + 2 <= to) {
+        ptx::st_global(reinterpret_cast<std::uint32_t*>(data_ + i), rest.v[0]);
+      } else {
+        if (i >= from) ptx::st_global(data_ + i, Element(rest.v[0]));
+        if (kPerWord == 2 && i + 1 >= from && i + 1 < to) {
+          ptx::st_global(data_ + i + 1, Element(rest.v[0] >> 16));
+        }
       }
-      rest.v[kWords - 1] >>= kBits % 32;
+#pragma unroll
+      for (int w = 0; w + 1 < kWords; ++w) rest.v[w] = rest.v[w + 1];
     }
   }
 

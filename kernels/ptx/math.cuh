@@ -40,6 +40,18 @@ LK_DEVICE float max_NaN_f32(float a, float b);
 // min.NaN.f32 d, a, b;        NaN (canonical) if either is NaN          sm_80, thread
 LK_DEVICE float min_NaN_f32(float a, float b);
 
+// max.NaN.f16x2 d, a, b;      two halves, each as max.NaN.f32           sm_80, thread
+LK_DEVICE std::uint32_t max_NaN_f16x2(std::uint32_t a, std::uint32_t b);
+
+// max.NaN.bf16x2 d, a, b;     two bf16, each as max.NaN.f32             sm_80, thread
+LK_DEVICE std::uint32_t max_NaN_bf16x2(std::uint32_t a, std::uint32_t b);
+
+// min.f16x2 d, a, b;          two halves, each as min.f32               sm_80, thread
+LK_DEVICE std::uint32_t min_f16x2(std::uint32_t a, std::uint32_t b);
+
+// min.bf16x2 d, a, b;         two bf16, each as min.f32                 sm_80, thread
+LK_DEVICE std::uint32_t min_bf16x2(std::uint32_t a, std::uint32_t b);
+
 // mul.rn.f16x2 d, a, b;       two halves, subnormals kept               sm_53, thread
 LK_DEVICE std::uint32_t mul_rn_f16x2(std::uint32_t a, std::uint32_t b);
 

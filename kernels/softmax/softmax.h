@@ -25,7 +25,8 @@ struct Problem {
 };
 
 // Each defined at the end of its softmax_<arch>.cu. src/softmax.cc lists them.
-extern const KernelRow<Problem> sm80;          // unit column strides, rows that a CTA can hold
+extern const KernelRow<Problem> sm80;          // unit column strides, rows that a warp can hold
+extern const KernelRow<Problem> sm80_block;    // unit column strides, rows that a CTA can hold
 extern const KernelRow<Problem> sm80_split;    // unit column strides, longer rows
 extern const KernelRow<Problem> sm80_strided;  // everything else
 

@@ -24,13 +24,13 @@ template <class G>
 struct Row {
   static constexpr std::size_t kCount = std::size(G::kConfigs);
 
-  // The entry of kConfigs[] that serves the problem; kCount if none does.
+  // The first entry of kConfigs[] that serves the problem; kCount if none does.
   static std::size_t find_config(const Problem& p, const Plan& plan) {
     std::size_t i = 0;
     for (; i < kCount; ++i) {
       const Config& c = G::kConfigs[i];
       if (c.x_type == p.x_type && c.y_type == p.y_type && c.path == plan.path &&
-          c.windows == plan.windows) {
+          c.windows == plan.windows && c.aligned == plan.aligned && c.threads >= plan.threads) {
         break;
       }
     }

@@ -38,15 +38,18 @@ void plan_chunks(Plan* plan) {
   if (chunks > 1) plan->workspace_bytes = std::size_t(p.items) * sizeof(Partial);
 }
 
+bool aligned(const Problem& p, const void* data, std::int64_t row_stride, DType type, int bytes) {
+  return reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(bytes) == 0 &&
+         (p.rows == 1 || row_stride * std::int64_t(size_of(type)) % bytes == 0);
+}
+bool x_aligned(const Problem& p) {
+  return aligned(p, p.x, p.x_row_stride, p.x_type, vector_bytes(p.x_type, p.y_type));
+}
+bool y_aligned(const Problem& p) { return aligned(p, p.y, p.y_row_stride, p.y_type, kVectorBytes); }
+
 // What misalignment costs.
 const char* alignment_text(const Problem& p) {
-  const auto aligned = [&](const void* data, std::int64_t row_stride, DType type, int bytes) {
-    const std::int64_t size = std::int64_t(size_of(type));
-    return reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(bytes) == 0 &&
-           (p.rows == 1 || row_stride * size % bytes == 0);
-  };
-  const bool x = aligned(p.x, p.x_row_stride, p.x_type, vector_bytes(p.x_type, p.y_type));
-  const bool y = aligned(p.y, p.y_row_stride, p.y_type, kVectorBytes);
+  const bool x = x_aligned(p), y = y_aligned(p);
   return x   ? y ? "rows of x and y are aligned" : "rows of y are misaligned: shuffled"
          : y ? "rows of x are misaligned: loaded once, shuffled"
              : "rows of x and y are misaligned: shuffled for loads and stores";
@@ -60,6 +63,7 @@ std::string path_text(const Problem& problem, const Plan& plan) {
       return fmt::format("{} lane(s) a row, {} vector(s) of {} columns each; {}", 1 << p.lanes_log2,
                          plan.windows, items, alignment_text(problem));
     case Path::block:
+    case Path::parked:
       return fmt::format("a CTA a row, {} vectors of {} columns a thread in registers{}; {}",
                          plan.windows, items,
                          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
@@ -106,14 +110,21 @@ Exponent make_exponent(float scale) {
 
 Path path_of(const Problem& p) {
   if (p.cols > 1 && (p.x_col_stride != 1 || p.y_col_stride != 1)) return Path::strided;
-  if (p.cols <= 32 * kMostValues) return Path::warp;
-  return p.cols <= block_capacity(p.y_type) ? Path::block : Path::split;
+  if (p.cols <= 32 * kMostKept) return Path::warp;
+  if (p.cols <= 32 * kMostBlockWarps * most_values(p.y_type)) return Path::block;
+  return p.cols <= block_capacity(p.x_type, p.y_type) ? Path::parked : Path::split;
 }
 
 Plan make_plan(const Problem& problem) {
   const Problem& q = problem;
   const std::int64_t x_last = (q.rows - 1) * q.x_row_stride + (q.cols - 1) * q.x_col_stride;
-  Plan plan{.path = path_of(q), .windows = 0, .threads = 0, .params = {}, .workspace_bytes = 0};
+  const int items = items_of(q.y_type);
+  Plan plan{.path = path_of(q),
+            .windows = 0,
+            .threads = 0,
+            .aligned = q.cols % items == 0 && x_aligned(q) && y_aligned(q),
+            .params = {},
+            .workspace_bytes = 0};
   Params& p = plan.params;
   p = {.x = q.x,
        .x_end = static_cast<const char*>(q.x) + (x_last + 1) * std::int64_t(size_of(q.x_type)),
@@ -136,34 +147,36 @@ Plan make_plan(const Problem& problem) {
        .chunk_cols = q.cols,
        .chunks = {},
        .partials = nullptr};
-  const int items = items_of(q.y_type);
   switch (plan.path) {
     case Path::warp: {
       const int values = q.cols <= 32 * items        ? items
                          : q.cols <= 32 * kFewValues ? kFewValues
-                                                     : kMostValues;
+                                                     : kMostKept;
       p.lanes_log2 = std::min(ceil_log2(ceil_div(q.cols, items)), 5);
       plan.windows = values / items;
       plan.threads = kWarpCtaThreads;
-      p.items = ceil_div(q.rows, kWarpCtaThreads >> p.lanes_log2);
+      p.items = ceil_div(q.rows, std::int64_t(kWarpCtaThreads >> p.lanes_log2) *
+                                     rows_at_once(plan.windows, plan.aligned));
       break;
     }
-    case Path::block: {
-      const int warps =
-          std::min(1 << ceil_log2(ceil_div(q.cols, 32 * kMostValues)), kMostBlockWarps);
-      const std::int64_t held = std::int64_t(warps) * 32 * kMostValues;
+    case Path::block:
+    case Path::parked: {
+      const int values = q.cols <= kKeptCols ? kMostKept : most_values(q.y_type);
+      const int warps = int(std::min<std::int64_t>(ceil_div(q.cols, 32 * values), kMostBlockWarps));
+      const std::int64_t held = std::int64_t(warps) * 32 * values;
       p.parked = q.cols > held ? int(ceil_div(q.cols - held, warps * 32 * items)) : 0;
-      plan.windows = kMostValues / items;
+      plan.windows = values / items;
       plan.threads = 32 * warps;
       break;
     }
     case Path::split:
-      plan.windows = kMostValues / items;
+      plan.windows = kMostKept / items;
       plan.threads = kSplitThreads;
       plan_chunks(&plan);
       break;
     case Path::strided:
       plan.threads = kTileThreads;
+      plan.aligned = false;
       p.down = q.x_row_stride < q.x_col_stride;
       plan_chunks(&plan);
       p.items = ceil_div(q.rows, kTileRows) * p.chunks.divisor;

@@ -5,9 +5,9 @@
 //
 //   warp     Lanes of a warp share a row and hold it in registers: as few lanes as have the columns
 //            in one vector each, so that short rows still load and store whole sectors; then all 32
-//            with several vectors.
-//   block    A CTA a row, as few warps as hold it in registers; of longer rows the rest waits in
-//            shared memory.
+//            with several vectors. Of short rows each lane has several at once.
+//   block    A CTA a row, as few warps as hold it in registers.
+//   parked   The same for longer fp32 rows, of which the rest waits in shared memory.
 //   split    Rows beyond that go in chunks of whole blocks to many CTAs: one launch leaves the
 //            maximum and the sum of each chunk in scratch memory, a second combines them and
 //            writes. The row is read twice.
@@ -25,7 +25,7 @@
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
 
-enum class Path { warp, block, split, strided };
+enum class Path { warp, block, parked, split, strided };
 
 // How 2^t = exp(scale (x - m)) is computed: v = turn * x, of which the largest is m's,
 // d = shrink (v - m), t = d (hi + lo). All follows from `scale`; make_exponent says how.
@@ -72,8 +72,10 @@ struct Params {
 
 struct Plan {
   Path path;
-  int windows;    // vectors that a thread holds in registers
-  int threads;    // of a CTA
+  int windows;  // vectors that a thread holds in registers
+  int threads;  // of a CTA
+  bool
+      aligned;  // rows of whole aligned vectors: a kernel that realigns nothing, with the same tree
   Params params;  // partials unset
   std::size_t workspace_bytes;
 
@@ -81,16 +83,23 @@ struct Plan {
 };
 
 // ---- The ladder -------------------------------------------------------------------------------
-// None of these figures is measured yet.
+// Measured figures are of one NVIDIA H200, 2026-11-30, 2^27 elements, bytes read and written a
+// second; the others are not measured yet.
 
 inline constexpr int kVectorBytes = 16;  // of the output; the input's vector has as many columns
 inline constexpr int kWarpCtaThreads = 128;
 inline constexpr int kFewValues = 16;  // that a thread holds in registers
-inline constexpr int kMostValues = 32;
-inline constexpr int kMostBlockWarps = 8;
-inline constexpr int kMostParked = 24;  // vectors: 96 KiB a CTA, which every device from 8.0 on has
+// Terms of a thread; more values stay packed, in as many words.
+inline constexpr int kMostKept = 32;
+// Of longer rows a thread holds most_values, and there are fewer warps. bf16, TB/s with 32 kept and
+// with 64 packed values: 8192 columns 4.08 and 4.05, 16384 3.62 and 4.05, 32768 2.99 and 4.02.
+inline constexpr std::int64_t kKeptCols = 8192;
+inline constexpr int kMostBlockWarps = 32;
+// Half of a row of 16384 fp32 columns in shared memory is slower, 3.82 for 3.91 TB/s; of 32768, 3.79
+// for 3.87 (in a kernel that spilled 24 bytes a thread).
+inline constexpr int kMostParked = 6;  // vectors: 96 KiB a CTA, which every device from 8.0 on has
 inline constexpr int kSplitThreads = 256;
-inline constexpr int kSplitBlock = kSplitThreads * kMostValues;  // columns of a CTA at a time
+inline constexpr int kSplitBlock = kSplitThreads * kMostKept;  // columns of a CTA at a time
 inline constexpr std::int64_t kMostChunks = 512;  // of a row: some 4 CTAs an SM of an H200
 inline constexpr std::int64_t kMostBlocks = 512;  // of a chunk: 2^31 columns in kMostChunks
 inline constexpr int kTileRows = 32;              // strided
@@ -102,9 +111,18 @@ constexpr int items_of(DType y_type) { return kVectorBytes / int(size_of(y_type)
 constexpr int vector_bytes(DType x_type, DType y_type) {
   return items_of(y_type) * int(size_of(x_type));
 }
-// The longest row of the block path.
-constexpr std::int64_t block_capacity(DType y_type) {
-  return std::int64_t(kMostBlockWarps) * 32 * (kMostValues + kMostParked * items_of(y_type));
+// Values that a thread of a CTA's row holds in registers, at most, and vectors elsewhere.
+constexpr int most_values(DType y_type) { return y_type == DType::f32 ? 32 : 64; }
+constexpr int most_parked(DType x_type) { return x_type == DType::f32 ? kMostParked : 0; }
+// The longest row of a CTA.
+constexpr std::int64_t block_capacity(DType x_type, DType y_type) {
+  return std::int64_t(kMostBlockWarps) * 32 *
+         (most_values(y_type) + most_parked(x_type) * items_of(y_type));
+}
+// Rows that a group of lanes of the warp path has in flight. With four, 32 columns of bf16 run at
+// 4.11 TB/s, 128 at 4.04; one, in a kernel that also realigned, gave 2.92 and 2.69.
+constexpr int rows_at_once(int windows, bool aligned) {
+  return aligned && windows < 4 ? 4 / windows : 1;
 }
 
 Exponent make_exponent(float scale);

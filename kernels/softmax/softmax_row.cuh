@@ -1,87 +1,34 @@
-// Softmax of what a warp owns of a row with unit column strides: kWindows vectors a lane in
-// registers. Every generation's kernels are made of this.
+// Softmax of a part of a row that a group of lanes holds in registers: kWindows vectors a lane.
 #pragma once
 
-#include "kernels/common/row_writer.cuh"
-#include "kernels/softmax/softmax_math.cuh"
+#include "kernels/softmax/softmax_part.cuh"
+#include "kernels/softmax/softmax_words.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
 
-// What an instantiation fixes. Each generation has its own kConfigs[] of these.
-struct Config {
-  DType x_type, y_type;
-  Path path;
-  int windows;      // vectors that a thread holds in registers
-  int threads;      // of a CTA, at most
-  int ctas_per_sm;  // that must fit: bounds the registers
-};
-
-// The types of a configuration and its vectors.
+// Loaded vectors become values, still packed: in two steps, of which few rows need any.
 template <class Cfg>
-struct Vectors {
-  static constexpr DType kX = Cfg::value.x_type, kY = Cfg::value.y_type;
-  static constexpr int kItems = RowWriter<kY>::kItems;
-  static constexpr int kWindows = Cfg::value.windows;
-  using In = Storage<kX>;
-  using Out = Storage<kY>;
-  using Loaded = Words<kWordsOf<kX, kItems>>;
-};
-
-// Columns of row r that a warp, or a group of its lanes, owns.
-template <class Cfg>
-struct Part {
+LK_DEVICE void prepare(const Part<Cfg>& part, int w, const Exponent& e,
+                       typename Vectors<Cfg>::Loaded& words) {
   using V = Vectors<Cfg>;
+  if (e.turn != 1.0f) turn_words<V::kX>(e.turn, words);
+  if (part.group_column(w + 1) > part.cols) mask_words<V::kX>(words, part.column(w), part.cols);
+}
 
-  std::int64_t row, first;  // `cols` columns from `first` on
-  int cols, lane, lanes;    // of `lanes` lanes, a power of two
-  RowReader<V::kX, V::kItems> in;
-
-  LK_DEVICE Part(const Params& p, std::int64_t r, std::int64_t first_column, int columns, int group)
-      : row(r),
-        first(first_column),
-        cols(columns),
-        lane(int(threadIdx.x) & (group - 1)),
-        lanes(group),
-        in(segment(p, r, first_column, columns), lane, lanes) {}
-
-  LK_DEVICE RowWriter<V::kY> writer(const Params& p) const {
-    auto* y = static_cast<typename V::Out::Element*>(p.y) + row * p.y_row_stride + first;
-    return {y, cols, lane, lanes};
-  }
-
-  // In place, others may be writing what lies beside the columns.
-  static LK_DEVICE Segment<V::kX> segment(const Params& p, std::int64_t r, std::int64_t first,
-                                          int columns) {
-    const auto* x = static_cast<const typename V::In::Element*>(p.x) + r * p.x_row_stride + first;
-    return p.in_place ? make_segment<V::kX>(x, columns, x, x + columns)
-                      : make_segment<V::kX>(x, columns, p.x, p.x_end);
-  }
-
-  // Where the group's vectors number w begin, and this lane's.
-  LK_DEVICE int group_column(int w) const { return w * lanes * V::kItems; }
-  LK_DEVICE int column(int w) const { return group_column(w) + lane * V::kItems; }
-};
-
-// Loaded columns become values: in two steps, since only few scales need the first.
+// The differences of a vector.
 template <class Cfg>
-LK_DEVICE void turn_values(float turn, float (&v)[Vectors<Cfg>::kItems]) {
+LK_DEVICE void differences(const typename Vectors<Cfg>::Loaded& words, float less,
+                           const Exponent& e, float (&d)[Vectors<Cfg>::kItems]) {
+  using V = Vectors<Cfg>;
+  unpack_columns<V::kX, V::kItems>(words, d);
 #pragma unroll
-  for (int i = 0; i < Vectors<Cfg>::kItems; ++i) v[i] *= turn;
-}
-template <class Cfg>
-LK_DEVICE void values_of(const typename Vectors<Cfg>::Loaded& words, int c, int cols,
-                         const Exponent& e, float (&v)[Vectors<Cfg>::kItems]) {
-  using V = Vectors<Cfg>;
-  unpack_columns<V::kX, V::kItems>(words, v);
-  if (e.turn != 1.0f) turn_values<Cfg>(e.turn, v);
-  mask_columns(v, c, cols, kMinusInfinity);
+  for (int i = 0; i < V::kItems; ++i) d[i] = difference(d[i], less, e);
 }
 
 template <class Cfg>
-LK_DEVICE Words<RowWriter<Cfg::value.y_type>::kWords> packed(
-    const float (&v)[Vectors<Cfg>::kItems]) {
+LK_DEVICE typename Vectors<Cfg>::Stored packed(const float (&v)[Vectors<Cfg>::kItems]) {
   using Out = typename Vectors<Cfg>::Out;
-  Words<RowWriter<Cfg::value.y_type>::kWords> words;
+  typename Vectors<Cfg>::Stored words;
 #pragma unroll
   for (int i = 0; i < RowWriter<Cfg::value.y_type>::kWords; ++i) {
     words.v[i] = Out::pack(v + i * Out::kPerWord);
@@ -89,76 +36,104 @@ LK_DEVICE Words<RowWriter<Cfg::value.y_type>::kWords> packed(
   return words;
 }
 
-// A lane's vectors in registers: values, then differences, then results.
+// A lane's vectors. Few values are kept as terms, 32 bits each; of more the words are, and each
+// exponential is computed twice.
 template <class Cfg>
-struct Held {
+class Held {
+ public:
   using V = Vectors<Cfg>;
-  float v[V::kWindows][V::kItems];
 
-  // All loads are under way before the first is waited for. The part's `in` has begun behind them.
-  LK_DEVICE void load(Part<Cfg>& part, const Exponent& e) {
-    typename V::Loaded words[V::kWindows];
-#pragma unroll
-    for (int w = 0; w < V::kWindows; ++w) words[w] = part.in.fetch(part.group_column(w));
-#pragma unroll
-    for (int w = V::kWindows - 1; w >= 0; --w) {
-      words[w] = part.in.realign(part.group_column(w), words[w]);
-      unpack_columns<V::kX, V::kItems>(words[w], v[w]);
-    }
+  // The part has begun.
+  LK_DEVICE void fetch(const Part<Cfg>& part) { part.fetch(0, words_); }
+  LK_DEVICE void arrive(Part<Cfg>& part, const Exponent& e) {
+    part.realign(0, words_);
     if (e.turn != 1.0f) {
 #pragma unroll
-      for (int w = 0; w < V::kWindows; ++w) turn_values<Cfg>(e.turn, v[w]);
+      for (int w = 0; w < V::kWindows; ++w) turn_words<V::kX>(e.turn, words_[w]);
     }
     if (part.group_column(V::kWindows) <= part.cols) return;
 #pragma unroll
     for (int w = 0; w < V::kWindows; ++w) {
-      mask_columns(v[w], part.column(w), part.cols, kMinusInfinity);
+      mask_words<V::kX>(words_[w], part.column(w), part.cols);
     }
   }
-  LK_DEVICE void load_alone(Part<Cfg>& part, const Exponent& e) {
-    part.in.begin(part.group_column(V::kWindows));
-    load(part, e);
-  }
 
-  LK_DEVICE float most() const {
-    float of_window[V::kWindows];
-#pragma unroll
-    for (int w = 0; w < V::kWindows; ++w) of_window[w] = reduce_array<MaxNaN>(v[w]);
-    return reduce_array<MaxNaN>(of_window);
-  }
+  LK_DEVICE float most() const { return most_of_words<V::kX>(words_); }
 
-  // Returns the sum of exp(scale (x - m)) and keeps these, or for the logarithm the differences.
+  // The sum of exp(scale (x - m)). Without subnormal terms all are one instruction each, with the
+  // same result. No lane has any: the lowest value tells.
   LK_DEVICE float sum(float less, const Exponent& e, bool log) {
-    // Code for each form saves a select a value. With fp32 results a CTA's path would spill for it.
-    if constexpr (V::kY == DType::f32 && Cfg::value.path == Path::block) return terms(less, e, log);
-    return log ? terms(less, e, true) : terms(less, e, false);
+    normal_ = false;
+    if constexpr (V::kY != DType::f16) {
+      const float lowest = difference(least_of_words<V::kX>(words_), less, e);
+      normal_ = ptx::vote_sync_all(!log && exponent_of(lowest, e) >= kLeastNormal);
+      if (normal_) return terms<true>(less, e, false);
+    }
+    return terms<false>(less, e, log);
   }
 
-  LK_DEVICE void store(const Part<Cfg>& part, RowWriter<V::kY>& out, const Norm& norm) {
+  // Once the sum has been.
+  LK_DEVICE void store(Part<Cfg>& part, float less, const Params& p, const Norm& norm) {
+    part.begin_store();
+    if constexpr (kKept) {
 #pragma unroll
-    for (int w = 0; w < V::kWindows; ++w) {
+      for (int w = 0; w < V::kWindows; ++w) {
 #pragma unroll
-      for (int i = 0; i < V::kItems; ++i) v[w][i] = norm(v[w][i]);
-      out.put(part.group_column(w), packed<Cfg>(v[w]));
+        for (int i = 0; i < V::kItems; ++i) kept_[w][i] = norm(kept_[w][i]);
+        part.put(w, packed<Cfg>(kept_[w]));
+      }
+    } else if (normal_) {
+      recompute<true>(part, less, p, norm);
+    } else {
+      recompute<false>(part, less, p, norm);
     }
   }
 
  private:
+  static constexpr bool kKept = V::kWindows * V::kItems <= kMostKept;
+
+  template <bool kNormal>
   LK_DEVICE float terms(float less, const Exponent& e, bool log) {
     float of_window[V::kWindows];
 #pragma unroll
     for (int w = 0; w < V::kWindows; ++w) {
-      float term[V::kItems];
+      float d[V::kItems], term[V::kItems];
+      differences<Cfg>(words_[w], less, e, d);
 #pragma unroll
       for (int i = 0; i < V::kItems; ++i) {
-        const float d = difference(v[w][i], less, e);
-        term[i] = exponential<V::kY>(d, e);
-        v[w][i] = log ? d : term[i];
+        term[i] = exponential<V::kY, kNormal>(d[i], e);
+        if constexpr (kKept) kept_[w][i] = log ? d[i] : term[i];
       }
       of_window[w] = reduce_array<Sum>(term);
     }
     return reduce_array<Sum>(of_window);
   }
+
+  template <bool kNormal>
+  LK_DEVICE void recompute(Part<Cfg>& part, float less, const Params& p, const Norm& norm) {
+    // 0, since all lanes have the same, but the compiler does not know: from the very words that
+    // the sum was computed from it would hold values and terms, and spill them.
+    const auto bits = bit_cast<std::uint32_t>(less);
+    const std::uint32_t zero = bits ^ ptx::shfl_sync_idx(bits, 0);
+#pragma unroll
+    for (int w = 0; w < V::kWindows; ++w) {
+      float d[V::kItems];
+      typename V::Loaded words = words_[w];
+#pragma unroll
+      for (std::uint32_t& word : words.v) word ^= zero;
+      differences<Cfg>(words, less, p.exponent, d);
+#pragma unroll
+      for (int i = 0; i < V::kItems; ++i) {
+        const float term = exponential<V::kY, kNormal>(d[i], p.exponent);
+        d[i] = kNormal ? term * norm.factor : norm(p.log ? d[i] : term);
+      }
+      part.put(w, packed<Cfg>(d));
+    }
+  }
+
+  typename V::Loaded words_[V::kWindows];
+  float kept_[kKept ? V::kWindows : 1][V::kItems];  // terms, or for the logarithm differences
+  bool normal_;
 };
 
 LK_DEVICE int warp_of_cta() { return int(threadIdx.x) / kWarpThreads; }

@@ -128,6 +128,10 @@ TEST(SoftmaxHostTest, EachViewTakesItsKernel) {
   Call c;
   EXPECT_STREQ(emu().resources(c()).kernel, "softmax_sm80");
   EXPECT_EQ(emu().workspace(c()), 0u);
+  c.x = {c.x.data, LK_F32, 1, 1025, 1025, 1};
+  c.y = {reinterpret_cast<void*>(std::uintptr_t{1} << 40), LK_F32, 1, 1025, 1025, 1};
+  EXPECT_STREQ(emu().resources(c()).kernel, "softmax_sm80_block");
+  EXPECT_EQ(emu().workspace(c()), 0u);
   c.x = {c.x.data, LK_F32, 1, 100000, 100000, 1};
   c.y = {reinterpret_cast<void*>(std::uintptr_t{1} << 40), LK_F32, 1, 100000, 100000, 1};
   EXPECT_STREQ(emu().resources(c()).kernel, "softmax_sm80_split");
@@ -141,7 +145,11 @@ TEST(SoftmaxHostTest, EachViewTakesItsKernel) {
   c.pin = "softmax_sm80";
   EXPECT_TRUE(is_unsupported(
       refusal([&] { emu().run(c()); }),
-      "softmax_sm80: skipped: needs unit column strides and rows that a CTA can hold"));
+      "softmax_sm80: skipped: needs unit column strides and rows that a warp can hold"));
+  c.pin = "softmax_sm80_block";
+  EXPECT_TRUE(is_unsupported(refusal([&] { emu().run(c()); }),
+                             "softmax_sm80_block: skipped: needs unit column strides and rows "
+                             "that a CTA can hold and a warp cannot"));
   c.pin = "softmax_sm80_split";
   EXPECT_TRUE(is_unsupported(refusal([&] { emu().run(c()); }),
                              "softmax_sm80_split: skipped: needs unit column strides and rows "
@@ -157,32 +165,32 @@ TEST(SoftmaxHostTest, EachViewTakesItsKernel) {
 // A wrong workspace is refused; that a right one suffices is tested beside the kernels.
 TEST(SoftmaxHostTest, WorkspacesAreChecked) {
   const ProfileScope profile("emu80");
-  DeviceBuffer x(emu_backend().device(), 4 * 40000), y(emu_backend().device(), 4 * 40000);
-  const lk_cmatrix xv{x.data(), LK_F32, 1, 40000, 40000, 1};
-  const lk_matrix yv{y.data(), LK_F32, 1, 40000, 40000, 1};
+  DeviceBuffer x(emu_backend().device(), 4 * 60000), y(emu_backend().device(), 4 * 60000);
+  const lk_cmatrix xv{x.data(), LK_F32, 1, 60000, 60000, 1};
+  const lk_matrix yv{y.data(), LK_F32, 1, 60000, 60000, 1};
   lk_softmax_options options = LK_OPTIONS_INIT(lk_softmax_options);
   const SoftmaxCall call{&xv, &yv, &options};
-  ASSERT_EQ(emu().workspace(call), 40u);
+  ASSERT_EQ(emu().workspace(call), 64u);
   DeviceBuffer scratch(emu_backend().device(), 512);
   options.call.workspace = scratch.data();
-  options.call.workspace_bytes = 39;
+  options.call.workspace_bytes = 63;
   EXPECT_TRUE(is_invalid(refusal([&] { emu().run(call); }), "softmax: options.call.workspace"));
   options.call.workspace = static_cast<char*>(scratch.data()) + 8;
   options.call.workspace_bytes = 400;
   EXPECT_TRUE(is_invalid(refusal([&] { emu().run(call); }), "softmax: options.call.workspace"));
-  EXPECT_NE(emu().explain({&xv, &yv, nullptr}).find("scratch: 40 bytes, allocated on the stream"),
+  EXPECT_NE(emu().explain({&xv, &yv, nullptr}).find("scratch: 64 bytes, allocated on the stream"),
             std::string::npos);
 }
 
 // The text says which of two launches failed.
 TEST(SoftmaxHostTest, AFailedLaunchIsNamed) {
   const ProfileScope profile("emu80");
-  static float host[40000];
+  static float host[60000];
   DeviceBuffer memory(emu_backend().device(), sizeof(host));
-  const lk_cmatrix foreign_x{host, LK_F32, 1, 40000, 40000, 1};
-  const lk_matrix foreign_y{host, LK_F32, 1, 40000, 40000, 1};
-  const lk_cmatrix x{memory.data(), LK_F32, 1, 40000, 40000, 1};
-  const lk_matrix y{memory.data(), LK_F32, 1, 40000, 40000, 1};
+  const lk_cmatrix foreign_x{host, LK_F32, 1, 60000, 60000, 1};
+  const lk_matrix foreign_y{host, LK_F32, 1, 60000, 60000, 1};
+  const lk_cmatrix x{memory.data(), LK_F32, 1, 60000, 60000, 1};
+  const lk_matrix y{memory.data(), LK_F32, 1, 60000, 60000, 1};
   EXPECT_TRUE(is_cuda_error(refusal([&] {
                               emu().run({&foreign_x, &y, nullptr});
                             }),

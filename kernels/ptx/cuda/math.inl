@@ -57,6 +57,26 @@ LK_DEVICE float min_NaN_f32(float a, float b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
   return d;
 }
+LK_DEVICE std::uint32_t max_NaN_f16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t d;
+  asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+LK_DEVICE std::uint32_t max_NaN_bf16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t d;
+  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+LK_DEVICE std::uint32_t min_f16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t d;
+  asm("min.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+LK_DEVICE std::uint32_t min_bf16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t d;
+  asm("min.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
 LK_DEVICE std::uint32_t mul_rn_f16x2(std::uint32_t a, std::uint32_t b) {
   std::uint32_t d;
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));

@@ -41,6 +41,33 @@ LK_DEVICE float min_NaN_f32(float a, float b) {
   return a < b ? a : b;
 }
 
+// Of both halves of a word by its own: F of two fp32, exact in the type that they come from. The
+// canonical NaN there is 0x7fff.
+template <class Decode, class Encode, class F>
+LK_DEVICE std::uint32_t of_halves(std::uint32_t a, std::uint32_t b, Decode decode, Encode encode,
+                                  F f) {
+  const auto half = [&](int shift) {
+    const float d = f(decode(std::uint16_t(a >> shift)), decode(std::uint16_t(b >> shift)));
+    return std::uint32_t(d != d ? std::uint16_t{0x7fff} : encode(d)) << shift;
+  };
+  return half(16) | half(0);
+}
+LK_DEVICE float f32_from_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(std::uint32_t(bits) << 16);
+}
+LK_DEVICE std::uint32_t max_NaN_f16x2(std::uint32_t a, std::uint32_t b) {
+  return of_halves(a, b, emulator::f32_from_f16, emulator::f16_from_f32, max_NaN_f32);
+}
+LK_DEVICE std::uint32_t max_NaN_bf16x2(std::uint32_t a, std::uint32_t b) {
+  return of_halves(a, b, f32_from_bf16, emulator::bf16_from_f32, max_NaN_f32);
+}
+LK_DEVICE std::uint32_t min_f16x2(std::uint32_t a, std::uint32_t b) {
+  return of_halves(a, b, emulator::f32_from_f16, emulator::f16_from_f32, min_f32);
+}
+LK_DEVICE std::uint32_t min_bf16x2(std::uint32_t a, std::uint32_t b) {
+  return of_halves(a, b, f32_from_bf16, emulator::bf16_from_f32, min_f32);
+}
+
 // A product of two halves is exact in fp32.
 LK_DEVICE std::uint32_t mul_rn_f16x2(std::uint32_t a, std::uint32_t b) {
   const auto half = [&](int shift) {

@@ -106,6 +106,26 @@ struct MinNaN {
     return as_bits(ptx::min_NaN_f32(as_float(a), as_float(b)));
   }
 };
+struct MaxNaNF16x2 {
+  LK_DEVICE std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
+    return ptx::max_NaN_f16x2(a, b);
+  }
+};
+struct MaxNaNBf16x2 {
+  LK_DEVICE std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
+    return ptx::max_NaN_bf16x2(a, b);
+  }
+};
+struct MinF16x2 {
+  LK_DEVICE std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
+    return ptx::min_f16x2(a, b);
+  }
+};
+struct MinBf16x2 {
+  LK_DEVICE std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
+    return ptx::min_bf16x2(a, b);
+  }
+};
 struct MulF16x2 {
   LK_DEVICE std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
     return ptx::mul_rn_f16x2(a, b);
@@ -170,6 +190,10 @@ std::span<const PtxCase> math_cases() {
       make_case<Min, 2>("min_f32"),
       make_case<MaxNaN, 2>("max_NaN_f32"),
       make_case<MinNaN, 2>("min_NaN_f32"),
+      make_case<MaxNaNF16x2, 2>("max_NaN_f16x2"),
+      make_case<MaxNaNBf16x2, 2>("max_NaN_bf16x2"),
+      make_case<MinF16x2, 2>("min_f16x2"),
+      make_case<MinBf16x2, 2>("min_bf16x2"),
       make_case<MulF16x2, 2>("mul_rn_f16x2"),
       make_case<Prmt, 3>("prmt_b32"),
       make_case<ShfRight, 3>("shf_r_wrap_b32"),

@@ -46,6 +46,20 @@ std::uint32_t extreme(const Words& w, bool maximum, bool propagate_nan) {
   return maximum == (a > b) ? w[0] : w[1];
 }
 
+// The same of both halves of a word, for a type of 16 bits.
+template <DType kType, bool kMaximum, bool kPropagateNaN>
+std::uint64_t extreme_of_halves(const Words& w) {
+  constexpr std::uint32_t kCanonicalHalf = 0x7fffu;
+  std::uint32_t result = 0;
+  for (int shift = 0; shift < 32; shift += 16) {
+    const std::uint32_t a = w[0] >> shift & 0xffffu, b = w[1] >> shift & 0xffffu;
+    const auto widened = [](std::uint32_t half) { return bits_of(float(decode(half, kType))); };
+    const std::uint32_t d = extreme({widened(a), widened(b)}, kMaximum, kPropagateNaN);
+    result |= (d == kCanonicalNaN ? kCanonicalHalf : d == widened(a) ? a : b) << shift;
+  }
+  return result;
+}
+
 std::uint64_t product_of_halves(const Words& w) {
   std::uint32_t result = 0;
   for (int shift = 0; shift < 32; shift += 16) {
@@ -102,6 +116,10 @@ const Exact kExact[] = {
      [](const Words& w) -> std::uint64_t { return extreme(w, true, true); }},
     {"min_NaN_f32", 2, NaNs::same_bits,
      [](const Words& w) -> std::uint64_t { return extreme(w, false, true); }},
+    {"max_NaN_f16x2", 2, NaNs::same_bits, extreme_of_halves<DType::f16, true, true>},
+    {"max_NaN_bf16x2", 2, NaNs::same_bits, extreme_of_halves<DType::bf16, true, true>},
+    {"min_f16x2", 2, NaNs::same_bits, extreme_of_halves<DType::f16, false, false>},
+    {"min_bf16x2", 2, NaNs::same_bits, extreme_of_halves<DType::bf16, false, false>},
     {"mul_rn_f16x2", 2, NaNs::same_bits, product_of_halves},
     {"prmt_b32", 3, NaNs::same_bits, permute_bytes},
     {"shf_r_wrap_b32", 3, NaNs::same_bits,
@@ -115,13 +133,14 @@ const Exact kExact[] = {
 
 Words exact_inputs(const Exact& e) {
   Words edges = special_bits(DType::f32);
-  if (e.expect == product_of_halves) {
-    edges = special_bits(DType::f16);
+  const std::string name = e.name;
+  if (name.ends_with("f16x2")) {
+    edges = special_bits(name.ends_with("bf16x2") ? DType::bf16 : DType::f16);
     for (std::size_t i = 0; i < edges.size(); ++i) edges[i] |= edges[i * 7 % edges.size()] << 16;
   }
   if (e.inputs >= 3) edges = {0u, 1u, 31u, 32u, 33u, 0x3210u, 0x7654u, 0xfedcu, 0x80ff7f01u};
   Words in = draw(kThreads, e.inputs, 11, edges);
-  if (std::string(e.name) == "fmaf" || std::string(e.name) == "mul_add") {
+  if (name == "fmaf" || name == "mul_add") {
     // Near-cancelling triples, on which fusing shows: c = -(a * b), rounded.
     for (std::size_t t = kThreads / 2; t < kThreads; ++t) {
       const float a = float(random_normal(1, t)), b = float(random_normal(2, t));

@@ -20,7 +20,9 @@ using emulator::Completion;
 class SoftmaxInvariance : public SoftmaxTest {
  protected:
   // The first split row.
-  static std::int64_t split_cols() { return libkernels::op::softmax::block_capacity(y_type()) + 1; }
+  static std::int64_t split_cols() {
+    return libkernels::op::softmax::block_capacity(x_type(), y_type()) + 1;
+  }
 };
 
 // The anchor row first, in the middle and last among `rows`, at eight alignments.

@@ -221,10 +221,10 @@ class SoftmaxTest : public testing::TestWithParam<SoftmaxParam> {
                                   16 * items,
                                   32 * items,
                                   32 * plan::kFewValues,
-                                  32 * plan::kMostValues,
-                                  64 * plan::kMostValues,
-                                  32 * plan::kMostBlockWarps * plan::kMostValues,
-                                  plan::block_capacity(y_type())};
+                                  32 * plan::kMostKept,
+                                  64 * plan::kMostKept,
+                                  plan::kKeptCols,
+                                  plan::block_capacity(x_type(), y_type())};
     std::vector<std::int64_t> cols{1, 2, 3, 17, 31, 32, 33, 127, 129, 4095};
     for (const std::int64_t s : steps) {
       for (const std::int64_t d : {-1, 0, 1}) cols.push_back(s + d);

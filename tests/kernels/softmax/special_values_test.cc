@@ -40,7 +40,7 @@ class SoftmaxSpecialValues : public SoftmaxTest {
     }
   }
   static std::vector<std::int64_t> one_of_each_path() {
-    const std::int64_t held = libkernels::op::softmax::block_capacity(y_type());
+    const std::int64_t held = libkernels::op::softmax::block_capacity(x_type(), y_type());
     return {1, 3, 40, 300, 1500, held - 100, held + 1};
   }
 };
