@@ -72,10 +72,9 @@ struct Params {
 
 struct Plan {
   Path path;
-  int windows;  // vectors that a thread holds in registers
-  int threads;  // of a CTA
-  bool
-      aligned;  // rows of whole aligned vectors: a kernel that realigns nothing, with the same tree
+  int windows;    // vectors that a thread holds in registers
+  int threads;    // of a CTA
+  bool aligned;   // rows of whole aligned vectors: a kernel of their own, with the same tree
   Params params;  // partials unset
   std::size_t workspace_bytes;
 
@@ -95,8 +94,8 @@ inline constexpr int kMostKept = 32;
 // with 64 packed values: 8192 columns 4.08 and 4.05, 16384 3.62 and 4.05, 32768 2.99 and 4.02.
 inline constexpr std::int64_t kKeptCols = 8192;
 inline constexpr int kMostBlockWarps = 32;
-// Half of a row of 16384 fp32 columns in shared memory is slower, 3.82 for 3.91 TB/s; of 32768, 3.79
-// for 3.87 (in a kernel that spilled 24 bytes a thread).
+// Half of a row of 16384 fp32 columns in shared memory is slower, 3.82 for 3.91 TB/s; of 32768,
+// 3.79 for 3.87 (in a kernel that spilled 24 bytes a thread).
 inline constexpr int kMostParked = 6;  // vectors: 96 KiB a CTA, which every device from 8.0 on has
 inline constexpr int kSplitThreads = 256;
 inline constexpr int kSplitBlock = kSplitThreads * kMostKept;  // columns of a CTA at a time

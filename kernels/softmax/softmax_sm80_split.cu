@@ -19,7 +19,7 @@ namespace libkernels::inline LK_BACKEND::op::softmax {
 namespace {
 
 // As many values a thread as on chip. H200, 2026-11-30, 2^27 elements, counted as one read and one
-// write: fp32 2.76 TB/s with 3 CTAs an SM, 2.79 with 4, which spill on sm_100; bf16 2.23 and 2.38.
+// write: fp32 2.76 TB/s with 3 CTAs an SM, 2.79 with 4, which spilled; bf16 2.23 and 2.38.
 constexpr Config kSm80SplitConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::split, 8, 256, 3, true},
