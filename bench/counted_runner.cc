@@ -9,6 +9,24 @@
 namespace libkernels::bench {
 namespace {
 
+// What the emulator takes minutes for, and the interrupt would wait for.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
+constexpr std::int64_t kMostMultiplyAdds = std::int64_t{1} << 31;
+
+// Why the emulator does not take the case on; "": it does.
+std::string too_large(const Case& c) {
+  for (std::size_t i = 0; i < c.shape.size(); ++i) {
+    std::int64_t elements = c.shape[i];
+    if (c.shape.size() > 1) elements *= c.shape[(i + 1) % c.shape.size()];
+    if (elements <= kMostElements) continue;
+    return fmt::format("{} elements are too many for the emulator, which takes {}", elements,
+                       kMostElements);
+  }
+  if (c.flops <= 2.0 * double(kMostMultiplyAdds)) return "";
+  return fmt::format("{:.0f} multiply-adds are too many for the emulator, which takes {}",
+                     c.flops / 2, kMostMultiplyAdds);
+}
+
 class CountedRunner : public Runner {
  public:
   CountedRunner(const Backend& backend, const Contestants& contestants, const Flags& flags)
@@ -16,6 +34,11 @@ class CountedRunner : public Runner {
 
   std::vector<Record> run(Problem& problem) override {
     const Case& c = problem.about();
+    if (const std::string reason = too_large(c); !reason.empty()) {
+      Record record = record_of(c, "fused", c.op, "counted");
+      record.note = fmt::format("skipped: {}", reason);
+      return {record};
+    }
     return count_on_devices(flags_.devices, record_of(c, "fused", c.op, ""),
                             [&] { return run_here(problem); });
   }

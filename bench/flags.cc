@@ -54,8 +54,8 @@ std::vector<std::string_view> split(std::string_view list, char separator = ',')
 // "bf16:f32" and "e4m3" as Case::types writes them: "bf16->f32", "f8_e4m3".
 std::string parse_types(std::string_view text) {
   constexpr std::pair<const char*, const char*> kTypes[] = {
-      {"bf16", "bf16"},    {"f16", "f16"},         {"f32", "f32"},
-      {"tf32", "tf32"},    {"tf32x3", "tf32x3"},   {"e4m3", "f8_e4m3"},
+      {"bf16", "bf16"},    {"f16", "f16"},         {"f32", "f32"},        {"fp16", "f16"},
+      {"fp32", "f32"},     {"tf32", "tf32"},       {"tf32x3", "tf32x3"},  {"e4m3", "f8_e4m3"},
       {"e5m2", "f8_e5m2"}, {"f8_e4m3", "f8_e4m3"}, {"f8_e5m2", "f8_e5m2"}};
   std::vector<std::string> known;
   const auto one = [&](std::string_view part) -> std::string {
@@ -63,27 +63,33 @@ std::string parse_types(std::string_view text) {
       if (part == written) return meant;
     }
     for (const auto& [written, meant] : kTypes) known.push_back(written);
-    throw FlagError(
-        fmt::format("--dtype={}: not a type{}; choose out of {}, or bf16:f32 for bf16 in "
-                    "and f32 out",
-                    text, did_you_mean(part, known), fmt::join(known, ", ")));
+    throw FlagError(fmt::format("--dtype={}: not a type{}, or bf16:f32 for bf16 in and f32 out",
+                                text, did_you_mean(part, known)));
   };
   std::size_t mark = text.find("->"), length = 2;
   if (mark == std::string_view::npos) mark = text.find(':'), length = 1;
-  if (mark == std::string_view::npos) return one(text);
+  if (mark == std::string_view::npos) {
+    const std::string x = one(text);
+    return x.starts_with("f8_") ? x + "->bf16" : x;  // no operation writes fp8
+  }
   const std::string x = one(text.substr(0, mark)), y = one(text.substr(mark + length));
   return x == y ? x : fmt::format("{}->{}", x, y);
 }
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+// Of a matrix: so few that the bytes of a row's matrices, and their sums, fit 64 bits.
+constexpr std::int64_t kMostOfMatrix = std::int64_t{1} << 50;
 
 // Digits alone; more than kMostElements count as one more than that, so that sums cannot overflow.
-std::int64_t parse_digits(std::string_view text, std::string_view whole) {
+std::int64_t parse_digits(std::string_view text, std::string_view argument) {
   std::uint64_t v = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
   const bool too_large = error == std::errc::result_out_of_range;
   if ((error != std::errc() && !too_large) || end != text.data() + text.size()) {
-    throw FlagError(fmt::format("--n={}: not a size; write 65536, 2^16 or 2^24-1", whole));
+    throw FlagError(
+        fmt::format("{}: not a size; an extent is 65536, 2^16 or 2^24-1, a shape N, "
+                    "MxN or MxNxK of them",
+                    argument));
   }
   if (too_large || v > std::uint64_t(kMostElements)) return kMostElements + 1;
   return std::int64_t(v);
@@ -111,9 +117,9 @@ std::vector<std::string> parse_versus(std::string_view text) {
 }
 
 int parse_arch(std::string_view text) {
-  if (text.starts_with("sm")) text.remove_prefix(2);
+  const std::string_view digits = text.substr(text.starts_with("sm") ? 2 : 0);
   for (const int arch : {80, 90, 100}) {
-    if (text == std::to_string(arch)) return arch;
+    if (digits == std::to_string(arch)) return arch;
   }
   throw FlagError(fmt::format("--arch={}: choose out of 80, 90, 100", text));
 }
@@ -201,6 +207,7 @@ bool apply_filter(std::string_view name, std::string_view value, Flags* flags) {
     } else {
       return false;
     }
+    flags->filters.emplace_back(name, part);
   }
   flags->quick = false;
   return true;
@@ -222,7 +229,7 @@ bool apply_timing(std::string_view name, std::string_view value, Flags* flags) {
     flags->versus = parse_versus(value);
   } else if (name == "--mode") {
     if (value != "graph" && value != "isolated") {
-      throw FlagError(fmt::format("--mode={}: not a mode{}; choose out of graph, isolated", value,
+      throw FlagError(fmt::format("--mode={}: not a mode{}", value,
                                   did_you_mean(value, {"graph", "isolated"})));
     }
     flags->mode = value == "graph" ? Mode::graph : Mode::isolated;
@@ -283,7 +290,9 @@ std::string nearest_of(std::string_view wrong, const std::vector<std::string>& k
 
 std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known) {
   const std::string nearest = nearest_of(wrong, known);
-  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+  return fmt::format("{} are {}",
+                     nearest.empty() ? "; there" : fmt::format("; did you mean {}? There", nearest),
+                     fmt::join(known, ", "));
 }
 
 std::string nearest_flag(std::string_view flag) {
@@ -292,34 +301,43 @@ std::string nearest_flag(std::string_view flag) {
   return nearest_of(flag, known);
 }
 
-std::int64_t parse_size(std::string_view text) {
+std::int64_t parse_size(std::string_view text, std::string_view whole) {
+  const std::string argument = whole.empty() ? fmt::format("--n={}", text) : std::string(whole);
   std::int64_t n = 0;
   if (text.starts_with("2^")) {
     std::string_view rest = text.substr(2);
     const std::size_t sign = rest.find_first_of("+-");
-    const std::int64_t exponent = parse_digits(rest.substr(0, sign), text);
+    const std::int64_t exponent = parse_digits(rest.substr(0, sign), argument);
     if (exponent > 40) {
-      throw FlagError(fmt::format("--n={}: the exponent must lie in 0 .. 40", text));
+      throw FlagError(fmt::format("{}: an exponent must lie in 0 .. 40", argument));
     }
     n = std::int64_t{1} << exponent;
     if (sign != std::string_view::npos) {
-      const std::int64_t offset = parse_digits(rest.substr(sign + 1), text);
+      const std::int64_t offset = parse_digits(rest.substr(sign + 1), argument);
       n += rest[sign] == '-' ? -offset : offset;
     }
   } else {
-    n = parse_digits(text, text);
+    n = parse_digits(text, argument);
   }
   if (n < 1 || n > kMostElements) {
-    throw FlagError(fmt::format("--n={}: the number of elements must lie in 1 .. 2^40", text));
+    throw FlagError(fmt::format("{}: an extent must lie in 1 .. 2^40", argument));
   }
   return n;
 }
 
 std::vector<std::int64_t> parse_shape(std::string_view text) {
   std::vector<std::int64_t> shape;
-  for (const std::string_view part : split(text, 'x')) shape.push_back(parse_size(part));
-  if (shape.size() > 3) {
-    throw FlagError(fmt::format("--shape={}: N, MxN or MxNxK", text));
+  const std::string argument = fmt::format("--shape={}", text);
+  for (const std::string_view part : split(text, 'x')) shape.push_back(parse_size(part, argument));
+  if (shape.size() > 3) throw FlagError(argument + ": N, MxN or MxNxK");
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (shape[i] <= kMostOfMatrix / shape[j]) continue;
+      throw FlagError(
+          fmt::format("{}: a matrix of {} x {} elements; more than 2^50, whose bytes "
+                      "no device holds, are not counted",
+                      argument, shape[j], shape[i]));
+    }
   }
   return shape;
 }
@@ -351,6 +369,9 @@ Flags parse_flags(const std::vector<std::string>& arguments) {
       apply(name, value, has_value, &flags);
     }
   }
+  if (flags.list && flags.explain) {
+    throw FlagError("--explain --list: one or the other; --explain names the rows, too");
+  }
   return flags;
 }
 
@@ -362,10 +383,11 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
 (bytes, launches, sectors, occupancy, waves, roofline times), never measured ones.
 
   --suite=LIST       every row of the suites: gelu, softmax, row_sum, matmul, cliff, decode
-  --dtype=LIST       bf16, f16, f32, tf32, tf32x3, e4m3, e5m2, bf16:f32 (bf16 in, fp32 out), ...
+  --dtype=LIST       bf16, f16 or fp16, f32 or fp32, tf32, tf32x3, bf16:f32 (bf16 in, fp32 out),
+                     e4m3 and e5m2 (bf16 out), e4m3:f32, ...
   --form=LIST        of gelu: tanh, erf; of matmul: none, relu, bias+relu
   --shape=LIST       N, MxN or MxNxK: 2^16, 2^24-1, 4096x50257; also shapes the suites lack
-  --n=LIST           the same for one extent
+  --n=LIST           the same for one extent; beside --shape, shapes in addition
   --layout=LIST      as --list names them: x+1, NT, ...
   --arch=80          ours from that generation's kernels: 80, 90 or 100
   --large            adds rows of gigabytes (measured rows only, as all that concerns time)
@@ -394,8 +416,8 @@ With no flags on a machine with a GPU: a quick table, about 30 seconds. Without 
                      stdout and our table to stderr
 
 Ctrl-C ends the run after the row in progress: what was measured is shown and written.
-Exit codes: 0; 1: a wrong result, or output that could not be written; 2: a wrong command line;
-130: Ctrl-C.
+Exit codes: 0; 1: a wrong result, or output that could not be written; 2: a wrong command line
+or environment; 130: Ctrl-C.
 )";
 }
 

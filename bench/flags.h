@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/selection.h"
@@ -25,11 +26,13 @@ struct Flags {
   bool quick = true;                // neither --suite nor a filter was given
   std::vector<std::string> suites;  // empty: all
   Selection selection;              // types, forms, layouts, shapes, large
-  int arch = 0;                     // the generation that ours is pinned to; 0: its own choice
-  double seconds = 0.3;             // of timing a row, at most
-  double precision = 0.005;         // half the median's interval, relative, at which a row ends
-  int max_samples = 400;            // of a row
-  double sustained = 1;             // seconds without a pause, of power-limited rows; 0: not
+  // What chooses rows, as given: {"--shape", "5x7"}.
+  std::vector<std::pair<std::string, std::string>> filters;
+  int arch = 0;              // the generation that ours is pinned to; 0: its own choice
+  double seconds = 0.3;      // of timing a row, at most
+  double precision = 0.005;  // half the median's interval, relative, at which a row ends
+  int max_samples = 400;     // of a row
+  double sustained = 1;      // seconds without a pause, of power-limited rows; 0: not
   Mode mode = Mode::graph;
   bool warm = false;                   // one set of buffers: what fits the L2 stays there
   bool explain = false;                // what the library says of each row, instead of running it
@@ -52,16 +55,17 @@ std::string nearest_flag(std::string_view flag);
 
 // The known word that `wrong` is most likely meant to be; empty if none is near.
 std::string nearest_of(std::string_view wrong, const std::vector<std::string>& known);
-// "; did you mean bf16?", or empty.
+// "; did you mean bf16? There are bf16, f16", or "; there are bf16, f16".
 std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known);
 
 // Insertions, deletions and replacements of a character that turn a into b.
 int edit_distance(std::string_view a, std::string_view b);
 
-// "65536", "2^16", "2^24-1"; throws FlagError.
-std::int64_t parse_size(std::string_view text);
+// "65536", "2^16", "2^24-1"; throws FlagError, which names `argument`, by default "--n=<text>".
+std::int64_t parse_size(std::string_view text, std::string_view argument = {});
 
-// "4096x4096", "2^20x128", "1024": up to three sizes; throws FlagError.
+// "4096x4096", "2^20x128", "1024": up to three sizes, no two of which make a matrix of more than
+// 2^50 elements; throws FlagError.
 std::vector<std::int64_t> parse_shape(std::string_view text);
 
 const char* name(Mode mode);

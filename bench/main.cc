@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 
 #include "bench/baselines/libraries.h"
 #include "bench/bench_row.h"
@@ -47,15 +48,23 @@ void check_emulated_devices(Flags* flags) {
     if (emulator::find_profile(name) != nullptr) continue;
     std::vector<std::string> known;
     for (const DeviceProperties& p : emulator::profiles()) known.emplace_back(p.name);
-    throw FlagError(fmt::format("--device={}: no such emulated device{}; there are {}", name,
-                                did_you_mean(name, known), fmt::join(known, ", ")));
+    throw FlagError(
+        fmt::format("--device={}: no such emulated device{}", name, did_you_mean(name, known)));
   }
 }
 
-constexpr const char* kNoRow = "the filters leave no row";
+// What the library, and where it counts the emulator, would refuse every row for.
+void check_environment(const Backend& backend, bool counted) {
+  try {
+    if (counted) (void)emulator::settings();
+    backend.preload(LK_OP_ALL);
+  } catch (const std::invalid_argument& fault) {
+    throw FlagError(fault.what());
+  }
+}
 
 void list_rows(const std::vector<BenchRow>& rows) {
-  for (const BenchRow& row : rows) fmt::print("{}  {}\n", row.name, row.floor_bytes);
+  for (const BenchRow& row : rows) fmt::print("{}  {} bytes\n", row.name, row.floor_bytes);
 }
 
 // What the library says of each problem; its reasons, where it refuses.
@@ -92,7 +101,10 @@ void drive(const Flags& flags, char* program, const Context& context) {
   const bool speaks = flags.benchmark_console || flags.benchmark_list;
   const std::size_t matched =
       speaks ? benchmark::RunSpecifiedBenchmarks() : benchmark::RunSpecifiedBenchmarks(&silent);
-  if (matched == 0) throw FlagError(kNoRow);
+  if (matched == 0) {
+    throw FlagError(
+        fmt::format("the filters leave no row: {} match none", fmt::join(flags.benchmark, " ")));
+  }
 }
 
 int report_and_judge(const Flags& flags, const Report& report) {
@@ -132,10 +144,12 @@ int run(Flags flags, const std::string& command, char* program) {
   std::unique_ptr<GpuMonitor> monitor;
   std::unique_ptr<Runner> runner;
   if (counted) {
+    check_environment(emu_backend(), true);
     report.context = counted_context(flags, command);
     runner = make_counted_runner(emu_backend(), emu_contestants(), flags);
   } else {
 #if defined(LK_HAVE_CUDA)
+    check_environment(cuda_backend(), false);
     const DeviceProperties* device = nullptr;
     if (cuda_backend().device().properties(&device) != cudaSuccess) {
       throw std::runtime_error("the GPU's properties cannot be read");
@@ -148,7 +162,7 @@ int run(Flags flags, const std::string& command, char* program) {
 #endif
   }
   const Problems problems = chosen_problems(flags, counted);
-  if (problems.empty()) throw FlagError(kNoRow);
+  if (problems.empty()) throw FlagError(why_no_row(flags, counted));
   const std::vector<BenchRow> rows = bench_rows(*runner, problems, counted);
   if (flags.list) {
     list_rows(rows);

@@ -196,7 +196,8 @@ std::vector<MatmulCase> cliff_cases(const Selection& selection) {
   } else {
     add_cubes(&all, "bf16", kNN, cliff_sizes(), Epilogue::relu);
     for (const char* types : {"f16", "tf32"}) {
-      add_cubes(&all, types, kNN, {1023, 1024, 1793, 1920, 2047, 2049, 2176, 4095, 4096, 4097},
+      add_cubes(&all, types, kNN,
+                {1023, 1024, 1793, 1920, 2047, 2048, 2049, 2176, 4095, 4096, 4097, 4224},
                 Epilogue::relu);
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "bench/flags.h"
 #include "bench/problem.h"
@@ -10,6 +11,7 @@ namespace libkernels::bench {
 
 struct Suite {
   const char* name;   // of --suite
+  const char* shape;  // of its rows: "N", "MxN" or "MxNxK"
   const char* about;  // a line for --help and --list
   bool in_quick;      // part of the quick table
   Problems (*problems)(const Selection& selection);
@@ -18,8 +20,10 @@ struct Suite {
 std::span<const Suite> suites();
 
 // The problems that the flags choose, suite by suite, each case once. Throws FlagError for a suite
-// that does not exist.
+// that does not exist, and for a shape, form or layout that no row can have.
 Problems chosen_problems(const Flags& flags, bool emulated);
+// The filters that together leave none, and how many rows there are without each.
+std::string why_no_row(const Flags& flags, bool emulated);
 
 // ---- Defined by the drivers ---------------------------------------------------------------------
 

@@ -125,6 +125,48 @@ TEST(Flags, FormsAndLayoutsThatNoRowHas) {
             std::string::npos);
 }
 
+TEST(Flags, ErrorsNameTheFlagThatWasGiven) {
+  for (const char* bad : {"--shape=12x", "--shape=5X7", "--shape=0x5", "--shape=2^41x2",
+                          "--shape=2^20x2^40", "--shape=2^40x1x2^40", "--n=12x", "--arch=sm70"}) {
+    EXPECT_EQ(error_of({bad}).rfind(std::string(bad) + ": ", 0), 0u) << error_of({bad});
+  }
+  EXPECT_EQ(error_of({"--shape=2^20x2^30"}), "accepted");
+  EXPECT_NE(error_of({"--explain", "--list"}).find("--explain --list"), std::string::npos);
+  EXPECT_EQ(error_of({"--mode=grpah"}),
+            "--mode=grpah: not a mode; did you mean graph? There are graph, isolated");
+}
+
+TEST(Flags, TypesHaveTheNamesOfTheReadme) {
+  const Flags flags = parse_flags({"--dtype=fp16,fp32,fp16:fp32,e4m3,e5m2:f32"});
+  EXPECT_EQ(flags.selection.types,
+            (std::vector<std::string>{"f16", "f32", "f16->f32", "f8_e4m3->bf16", "f8_e5m2->f32"}));
+}
+
+// What is said of filters that leave no row.
+std::string fault_of_rows(const std::vector<std::string>& arguments) {
+  const Flags flags = parse_flags(arguments);
+  try {
+    return chosen_problems(flags, true).empty() ? why_no_row(flags, true) : "rows";
+  } catch (const FlagError& error) {
+    return error.what();
+  }
+}
+
+TEST(Flags, FiltersWithoutARowAreNamed) {
+  EXPECT_EQ(fault_of_rows({"--suite=matmul", "--shape=5x7"}),
+            "--shape=5x7: the filters leave no row of that shape; matmul takes MxNxK");
+  EXPECT_EQ(fault_of_rows({"--suite=softmax", "--shape=5x7x9"}),
+            "--shape=5x7x9: the filters leave no row of that shape; softmax takes MxN");
+  EXPECT_EQ(fault_of_rows({"--suite=gelu", "--n=16", "--shape=5x7"}),
+            "--shape=5x7: the filters leave no row of that shape; gelu takes N");
+  EXPECT_EQ(fault_of_rows({"--suite=matmul", "--dtype=e4m3", "--shape=5x7x9"}), "rows");
+  const std::string types = fault_of_rows({"--suite=gelu", "--n=16", "--dtype=f32:bf16"});
+  EXPECT_EQ(types.rfind("the filters leave no row: --suite=gelu --n=16 --dtype=f32:bf16; ", 0), 0u)
+      << types;
+  EXPECT_NE(types.find("without --dtype: 8 rows of bf16, f16, f32, bf16->f32"), std::string::npos)
+      << types;
+}
+
 TEST(Flags, TimingAndComparison) {
   const Flags flags =
       parse_flags({"--ab", "ours,cublaslt", "--suite", "gelu", "--precision=0.25%",

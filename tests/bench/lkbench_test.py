@@ -96,6 +96,20 @@ class Lkbench(unittest.TestCase):
         self.refused("--benchmark_filter=nothing", says="the filters leave no row")
         self.refused("--benchmark_filter=(", says="the filters leave no row")
 
+    def test_a_wrong_environment_stops_before_the_table(self):
+        for name, value in (("LK_EMU_DEVICE", "foo"), ("LIBKERNELS_FORCE", "nonsense")):
+            result = run(*SMALL, env={**os.environ, name: value})
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(name, result.stderr)
+            self.assertEqual(result.stdout, "")
+
+    def test_rows_too_large_for_the_emulator(self):
+        arguments = ["--emulate", "--suite=softmax", "--dtype=bf16", "--shape=2^20x2^20"]
+        result = run(*arguments, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("too many for the emulator", result.stdout)
+        self.assertRegex(run(*arguments, "--list").stdout, r"/1048576x1048576  4398046511104 bytes")
+
     def test_values_of_google_benchmarks_flags(self):
         self.refused("--benchmark_format=xml", says="console, json, csv")
         self.refused("--benchmark_repetitions=3", says="--seconds")

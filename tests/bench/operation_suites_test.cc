@@ -167,6 +167,21 @@ TEST(MatmulSuite, TilesReadEachOperandAThirtySecondAsOften) {
   EXPECT_EQ(naive->counted->bytes_read, 32 * tiled->counted->bytes_read);
 }
 
+TEST(OperationSuites, WhatTheEmulatorWouldTakeMinutesForIsSkippedWithTheReason) {
+  const Backend backend = FakeLibrary::backend();
+  std::vector<std::unique_ptr<Problem>> large;
+  large.push_back(softmax_problem({.types = kBf16, .rows = 1 << 20, .cols = 1 << 20}));
+  large.push_back(matmul_problem(product(DType::bf16, DType::bf16, 1, 1, (1 << 24) + 1)));
+  large.push_back(matmul_problem(product(DType::bf16, DType::bf16, 2048, 2048, 513)));
+  for (const auto& problem : large) {
+    const auto records = count(backend, *problem);
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_FALSE(records[0].failed || records[0].counted);
+    EXPECT_EQ(records[0].note.rfind("skipped: ", 0), 0u);
+    EXPECT_NE(records[0].note.find("too many for the emulator"), std::string::npos);
+  }
+}
+
 // ---- Timing with a make-believe clock
 // ------------------------------------------------------------
 
@@ -256,7 +271,11 @@ TEST(OperationCases, HoldTheShapesOfTheTables) {
   for (const int n : {1023, 1500, 1793, 1794, 2047, 2049, 4095, 4097, 8191}) {
     EXPECT_TRUE(cliff.contains(fmt::format("matmul/bf16/relu/{0}x{0}x{0}/NN", n))) << n;
   }
-  EXPECT_TRUE(cliff.contains("matmul/tf32/relu/4097x4097x4097/NN"));
+  for (const int n : {2047, 2048, 4097, 4224}) {  // an odd size, and the multiple of 128 above it
+    for (const char* types : {"f16", "tf32"}) {
+      EXPECT_TRUE(cliff.contains(fmt::format("matmul/{1}/relu/{0}x{0}x{0}/NN", n, types))) << n;
+    }
+  }
   for (const int m : {1, 2, 4, 8, 16, 32, 64}) {
     EXPECT_TRUE(decode.contains(fmt::format("matmul/bf16/relu/{}x14336x4096/NT", m))) << m;
   }
