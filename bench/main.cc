@@ -14,6 +14,7 @@
 #include "bench/process.h"
 #include "bench/runner.h"
 #include "bench/suites.h"
+#include "include/libkernels/error.h"
 #include "kernels/ptx/emu/emulator.h"
 
 namespace libkernels::bench {
@@ -58,7 +59,9 @@ void check_environment(const Backend& backend, bool counted) {
   try {
     if (counted) (void)emulator::settings();
     backend.preload(LK_OP_ALL);
-  } catch (const std::invalid_argument& fault) {
+  } catch (const std::invalid_argument& fault) {  // the emulator's
+    throw FlagError(fault.what());
+  } catch (const invalid_argument& fault) {
     throw FlagError(fault.what());
   }
 }
