@@ -4,14 +4,11 @@
 #   cmake -DOUTPUT=f.h -DSOURCE_DIR=d -DVERSION=.. -DTOOLKIT=.. -DCOMPILERS=.. -DFLAGS=..
 #         -DBUILD_TYPE=.. -P build_info.cmake
 
+set(commit "$ENV{LIBKERNELS_COMMIT}")  # for a copy of the sources without their history
 find_program(GIT git)
-set(commit "")
-if(GIT)
+if(GIT AND commit STREQUAL "")
   execute_process(COMMAND ${GIT} -C ${SOURCE_DIR} describe --always --dirty --abbrev=12
                   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-endif()
-if(commit STREQUAL "")
-  set(commit "$ENV{LIBKERNELS_COMMIT}")  # a copy of the sources without their history
 endif()
 if(commit STREQUAL "")
   set(commit "unknown commit")
