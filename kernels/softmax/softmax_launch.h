@@ -1,7 +1,6 @@
 // Softmax: the host code that the kernel files share.
 //
 // A kernel file G is a struct that names what it adds:
-//   kName, kArch                     of its dispatch row
 //   kTakes                           which problems are not its: "needs ..."
 //   kConfigs[]                       its instantiations: one each mix of types, path and windows
 //   template <class Cfg> static KernelPointer kernel(Stage)
@@ -112,17 +111,6 @@ struct Row {
       }
       return cudaSuccess;
     });
-  }
-
-  static constexpr KernelRow<Problem> make() {
-    return {.name = G::kName,
-            .arch = G::kArch,
-            .supports = &supports,
-            .launch = &launch,
-            .describe = &describe,
-            .workspace_bytes = &workspace_bytes,
-            .resources = &resources,
-            .preload = &preload};
   }
 };
 

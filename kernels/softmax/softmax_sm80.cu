@@ -95,8 +95,6 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 }
 
 struct Sm80 {
-  static constexpr const char* kName = "softmax_sm80";
-  static constexpr Arch kArch = Arch::sm80;
   static constexpr const char* kTakes = "needs unit column strides and rows that a warp can hold";
   static constexpr auto& kConfigs = kSm80Configs;
 
@@ -112,6 +110,6 @@ struct Sm80 {
 
 }  // namespace
 
-const KernelRow<Problem> sm80 = Row<Sm80>::make();
+const KernelRow<Problem> sm80 = row_of<Row<Sm80>>("softmax_sm80", Arch::sm80);
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

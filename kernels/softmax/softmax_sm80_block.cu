@@ -82,8 +82,6 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 }
 
 struct Sm80Block {
-  static constexpr const char* kName = "softmax_sm80_block";
-  static constexpr Arch kArch = Arch::sm80;
   static constexpr const char* kTakes =
       "needs unit column strides and rows that a CTA can hold and a warp cannot";
   static constexpr auto& kConfigs = kSm80BlockConfigs;
@@ -100,6 +98,6 @@ struct Sm80Block {
 
 }  // namespace
 
-const KernelRow<Problem> sm80_block = Row<Sm80Block>::make();
+const KernelRow<Problem> sm80_block = row_of<Row<Sm80Block>>("softmax_sm80_block", Arch::sm80);
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

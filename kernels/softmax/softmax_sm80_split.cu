@@ -104,8 +104,6 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 }
 
 struct Sm80Split {
-  static constexpr const char* kName = "softmax_sm80_split";
-  static constexpr Arch kArch = Arch::sm80;
   static constexpr const char* kTakes =
       "needs unit column strides and rows longer than a CTA can hold";
   static constexpr auto& kConfigs = kSm80SplitConfigs;
@@ -122,6 +120,6 @@ struct Sm80Split {
 
 }  // namespace
 
-const KernelRow<Problem> sm80_split = Row<Sm80Split>::make();
+const KernelRow<Problem> sm80_split = row_of<Row<Sm80Split>>("softmax_sm80_split", Arch::sm80);
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax
