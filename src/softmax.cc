@@ -14,6 +14,9 @@ constexpr const char* kOp = Host::kName;
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
+#if defined(LK_HAVE_SM90)
+    &sm90_strided,
+#endif
     &sm80,
     &sm80_block,
     &sm80_split,

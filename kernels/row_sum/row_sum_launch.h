@@ -3,7 +3,7 @@
 // A generation G is a struct that names what it adds:
 //   kShapes[]       how lanes share a row, from short rows to long ones; the last one loops
 //   template <DType, int shape> static KernelUse unit_kernel()
-//   template <DType, Path> static KernelUse strided_kernel()
+//   template <DType, Path, int shape> static KernelUse strided_kernel()
 #pragma once
 
 #include <cstddef>
@@ -51,12 +51,14 @@ struct Row {
       switch (path) {
         case Path::unit:
           break;
+        case Path::strided_vectors:
+          return with_config<kStridedShapes>(std::size_t(shape), [&](auto s) {
+            return f(G::template strided_kernel<kType, Path::strided_vectors, int(s)>());
+          });
         case Path::strided_rows:
-          return f(G::template strided_kernel<kType, Path::strided_rows>());
-        case Path::strided_row_pairs:
-          return f(G::template strided_kernel<kType, Path::strided_row_pairs>());
+          return f(G::template strided_kernel<kType, Path::strided_rows, 0>());
         case Path::strided_cols:
-          return f(G::template strided_kernel<kType, Path::strided_cols>());
+          return f(G::template strided_kernel<kType, Path::strided_cols, 0>());
       }
       return with_config<std::size_t(kShapeCount)>(std::size_t(shape), [&](auto s) {
         return f(G::template unit_kernel<kType, int(decltype(s)::value)>());
@@ -106,8 +108,11 @@ struct Row {
     };
     for (const DType type : kTypes) {
       for (const Path path :
-           {Path::unit, Path::strided_rows, Path::strided_row_pairs, Path::strided_cols}) {
-        for (int shape = 0; shape < (path == Path::unit ? kShapeCount : 1); ++shape) {
+           {Path::unit, Path::strided_vectors, Path::strided_rows, Path::strided_cols}) {
+        const int shapes = path == Path::unit              ? kShapeCount
+                           : path == Path::strided_vectors ? kStridedShapes
+                                                           : 1;
+        for (int shape = 0; shape < shapes; ++shape) {
           const cudaError_t error = with_kernel(path, shape, type, load);
           if (error != cudaSuccess) return error;
         }

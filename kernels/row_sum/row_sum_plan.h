@@ -40,6 +40,11 @@ struct Shape {
 inline constexpr int kStridedThreads = 256;
 inline constexpr int kStridedWarps = 8;
 inline constexpr int kChains = 32;
+// Adjacent rows. Shape number i: 1 << i / 2 lanes of a warp share a column, the others have the
+// columns beside it; if i is odd all vectors are aligned.
+inline constexpr int kStridedShapes = 8;
+inline constexpr int kStridedMostLanesLog2 = kStridedShapes / 2 - 1;
+inline constexpr int kStridedRows = (kVectorBytes / 2) << kStridedMostLanesLog2;  // of a warp
 
 // Kernel arguments of all paths. Strides in elements.
 struct Params {
@@ -52,7 +57,7 @@ struct Params {
   // The 16-byte aligned vectors that lie within the view x, gaps included: so many bytes from here.
   const unsigned char* safe;
   std::uint64_t safe_bytes;
-  bool aligned;             // every row starts at a multiple of 16 bytes
+  bool aligned;             // every row starts at a multiple of 16 bytes; strided: every column
   bool whole;               // and the view ends at one: no vector reaches beyond it
   std::int64_t items;       // of work: tiles of a warp (unit, rows within a warp), else of a CTA
   std::int64_t chunk_cols;  // that a CTA sums of a row
@@ -63,14 +68,14 @@ struct Params {
 
 enum class Path {
   unit,
-  strided_rows,       // lanes along the rows, where these are closer to each other than columns
-  strided_row_pairs,  // the same, two adjacent 16-bit rows a lane
-  strided_cols,       // lanes along the columns
+  strided_vectors,  // adjacent rows: vectors of them
+  strided_rows,     // lanes along the rows, where these are closer to each other than columns
+  strided_cols,     // lanes along the columns
 };
 
 struct Pass {
   Path path;
-  int shape;  // unit: index into the table of shapes
+  int shape;  // unit: index into the table of shapes; strided_vectors: see kStridedShapes
   DType x_type;
   int threads;
   std::int64_t ctas;  // the grid may be smaller

@@ -180,16 +180,17 @@ struct Sm80 {
       return {&row_sum_sm80_cta<Cfg>, kS.threads, kCtas, sizeof(CtaSmem)};
     }
   }
-  template <DType kType, Path kPath>
+  template <DType kType, Path kPath, int kShape>
   static KernelUse strided_kernel() {
     constexpr int kCtas = kThreadsPerSm / kStridedThreads;
-    constexpr int kRows = kPath == Path::strided_row_pairs && kType != DType::f32 ? 2 : 1;
-    using Cfg = std::integral_constant<StridedConfig, StridedConfig{kType, kRows, kCtas}>;
-    if constexpr (kPath == Path::strided_cols) {
-      return {&row_sum_strided_cols<Cfg>, kStridedThreads, kCtas, sizeof(StridedSmem)};
-    } else {
-      return {&row_sum_strided_rows<Cfg>, kStridedThreads, kCtas, sizeof(StridedSmem)};
-    }
+    using Cfg = std::integral_constant<StridedConfig, StridedConfig{kType, 1 << kShape / 2,
+                                                                    kShape % 2 == 1, kCtas}>;
+    constexpr auto use = [](KernelPointer kernel) {
+      return KernelUse{kernel, kStridedThreads, kCtas, sizeof(StridedSmem)};
+    };
+    if constexpr (kPath == Path::strided_vectors) return use(&row_sum_strided_vectors<Cfg>);
+    if constexpr (kPath == Path::strided_rows) return use(&row_sum_strided_rows<Cfg>);
+    if constexpr (kPath == Path::strided_cols) return use(&row_sum_strided_cols<Cfg>);
   }
 };
 

@@ -53,6 +53,15 @@ inline std::vector<SoftmaxParam> softmax_params(bool (*keep)(const SoftmaxParam&
       generations.push_back({kernel});
     }
   }
+  // As in dispatch, what the kernels of a generation leave goes to the portable ones.
+  for (auto& generation : generations) {
+    for (const Kernel& kernel : kernels_of(LK_OP_SOFTMAX)) {
+      const Kernel& first = generation.front();
+      if (first.info->arch != 80 && kernel.info->arch == 80 && first.backend == kernel.backend) {
+        generation.push_back(kernel);
+      }
+    }
+  }
   constexpr std::pair<DType, DType> kTypes[] = {{DType::f32, DType::f32},
                                                 {DType::f16, DType::f16},
                                                 {DType::f16, DType::f32},
