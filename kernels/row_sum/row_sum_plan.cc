@@ -87,6 +87,7 @@ void plan_strided(const Problem& p, Pass* pass) {
     pass->params.aligned = reinterpret_cast<std::uintptr_t>(p.x) % kVectorBytes == 0 &&
                            p.x_col_stride * size % kVectorBytes == 0;
     pass->shape = 2 * lanes_log2 + int(pass->params.aligned);
+    if (pass->shape == kStridedShapes - 2 && chunk / pieces <= kChains) ++pass->shape;
   } else if (along_rows) {
     rows_per_warp = kWarp;
     pass->path = Path::strided_rows;

@@ -41,9 +41,10 @@ inline constexpr int kStridedThreads = 256;
 inline constexpr int kStridedWarps = 8;
 inline constexpr int kChains = 32;
 // Adjacent rows. Shape number i: 1 << i / 2 lanes of a warp share a column, the others have the
-// columns beside it; if i is odd all vectors are aligned.
-inline constexpr int kStridedShapes = 8;
-inline constexpr int kStridedMostLanesLog2 = kStridedShapes / 2 - 1;
+// columns beside it; if i is odd all vectors are aligned. The last shape is the one before it, for
+// pieces of kChains columns at most.
+inline constexpr int kStridedShapes = 9;
+inline constexpr int kStridedMostLanesLog2 = 3;
 inline constexpr int kStridedRows = (kVectorBytes / 2) << kStridedMostLanesLog2;  // of a warp
 
 // Kernel arguments of all paths. Strides in elements.

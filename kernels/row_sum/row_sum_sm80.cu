@@ -182,9 +182,11 @@ struct Sm80 {
   }
   template <DType kType, Path kPath, int kShape>
   static KernelUse strided_kernel() {
-    constexpr int kCtas = kThreadsPerSm / kStridedThreads;
-    using Cfg = std::integral_constant<StridedConfig, StridedConfig{kType, 1 << kShape / 2,
-                                                                    kShape % 2 == 1, kCtas}>;
+    constexpr bool kBrief = kShape == kStridedShapes - 1;
+    constexpr int kVectors = kBrief ? kShape - 1 : kShape;
+    constexpr int kCtas = kBrief ? 3 : kThreadsPerSm / kStridedThreads;
+    constexpr StridedConfig kConfig{kType, 1 << kVectors / 2, kVectors % 2 == 1, kBrief, kCtas};
+    using Cfg = std::integral_constant<StridedConfig, kConfig>;
     constexpr auto use = [](KernelPointer kernel) {
       return KernelUse{kernel, kStridedThreads, kCtas, sizeof(StridedSmem)};
     };

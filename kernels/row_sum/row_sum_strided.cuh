@@ -10,6 +10,7 @@ struct StridedConfig {
   DType x_type;
   int lanes;     // vectors of rows: a warp's that stand beside each other
   bool aligned;  // all of them, in every column
+  bool brief;    // a piece has kChains columns at most: no sums are carried along
   int ctas_per_sm;
 };
 
@@ -118,10 +119,11 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
   constexpr int kGroups = kWarpThreads / kLanes;
   constexpr int kMine = kChains / kGroups;  // chains of a lane
   constexpr int kInFlight = 8;
-  constexpr int kAtOnce = Cfg::value.aligned ? kInFlight : kInFlight / 2;  // else two loads each
-  constexpr int kRounds = kInFlight / kMine;                               // of kChains columns
+  // Misaligned ones take two loads each, and packed ones have few registers to spare.
+  constexpr int kAtOnce = Cfg::value.aligned || In::kPerWord == 1 ? kInFlight : kInFlight / 2;
+  constexpr int kRounds = kInFlight / kMine;  // of kChains columns
   constexpr int kRows = kLanes * kItems<In>;
-  static_assert(kRows <= kStridedRows && kRounds >= 1);
+  static_assert(kRows <= kStridedRows && kRounds >= 1 && (!Cfg::value.brief || kRounds == 1));
   auto& smem = ptx::dynamic_smem<StridedSmem>();
   const int warp = int(threadIdx.x) / kWarpThreads;
   const int lane = int(threadIdx.x) % kWarpThreads;
@@ -156,6 +158,7 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
           for (int r = 0; r < kItems<In>; ++r) chain[r] = chain[r] + v[r];
         }
       }
+      if constexpr (Cfg::value.brief) break;
       x += kInFlight * step;
     }
     float(&mine)[kStridedRows] = smem.sums[turn][warp];

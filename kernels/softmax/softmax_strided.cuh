@@ -157,16 +157,12 @@ LK_DEVICE void softmax_tiles(const Params& p) {
   const bool zero_chunk = p.zero_neg_inf_row || p.stage == Stage::partials;
 
   const std::int64_t step = std::int64_t(gridDim.x) / ctas;
-  const auto vectors_of = [&](std::int64_t i) {
-    const Chunk chunk(p, i);
-    const std::int64_t begin = chunk.begin + std::int64_t(rank) * cta_cols;
-    const std::int64_t end = begin + cta_cols < chunk.end ? begin + cta_cols : chunk.end;
-    return Mine(p, smem.vectors, at, i < p.items ? chunk.row * tile_rows : p.rows, begin, end);
-  };
-  Mine mine = vectors_of(std::int64_t(blockIdx.x) / ctas);
   for (std::int64_t item = std::int64_t(blockIdx.x) / ctas; item < p.items; item += step) {
     const Chunk chunk(p, item);
     const std::int64_t tile = chunk.row * tile_rows;
+    const std::int64_t begin = chunk.begin + std::int64_t(rank) * cta_cols;
+    const std::int64_t end = begin + cta_cols < chunk.end ? begin + cta_cols : chunk.end;
+    const Mine mine(p, smem.vectors, at, tile, begin, end);
     mine.fetch();
     if (exchange) ptx::barrier_cluster_arrive_release();  // the partials of a tile ago are read
     mine.arrive();
@@ -220,19 +216,16 @@ LK_DEVICE void softmax_tiles(const Params& p) {
       }
     }
     __syncthreads();
-    Mine next = vectors_of(item + step);
     if (p.stage != Stage::partials) {
-      next.fetch_early(mine);
       float less[kItems], factor[kItems], offset[kItems];
       rows.get(less, factor, offset);
       if (all_normal<Cfg>(least_words, less, p)) {
-        mine.template store<true>(less, factor, offset, next);
+        mine.template store<true>(less, factor, offset);
       } else {
-        mine.template store<false>(less, factor, offset, next);
+        mine.template store<false>(less, factor, offset);
       }
     }
     if (item + step < p.items) __syncthreads();  // the shared memory is free
-    mine = next;
   }
 }
 

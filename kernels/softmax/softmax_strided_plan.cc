@@ -21,6 +21,11 @@ Access access_of(const void* data, DType type, std::int64_t row_stride, std::int
 // Vectors of a CTA such that three fit an SM of 227 KiB.
 constexpr std::int64_t kCtaVectors = 64 * 1024 / kVectorBytes;
 
+// Of a thread, while its CTA has fewer threads than it may.
+constexpr std::int64_t kThreadVectors = 16;
+// Up to so many columns a tile is 256 bytes of each.
+constexpr std::int64_t kWideCols = 128;
+
 const char* access_text(Access a) {
   return a == Access::vectors   ? "aligned vectors"
          : a == Access::shifted ? "misaligned vectors"
@@ -33,7 +38,7 @@ Plan make_strided_plan(const Problem& q, int most_cluster) {
   Plan plan = make_plan(q);
   Params& p = plan.params;
   // The fewest CTAs, and the most lanes, with which a tile fits.
-  int cluster = 1, lanes_log2 = 3;
+  int cluster = 1, lanes_log2 = q.cols <= kWideCols ? 4 : 3;
   const auto fits = [&] { return ceil_div(q.cols, cluster) << lanes_log2 <= kCtaVectors; };
   while (!fits() && cluster < most_cluster) cluster *= 2;
   while (!fits() && lanes_log2 > 1) --lanes_log2;
@@ -43,7 +48,9 @@ Plan make_strided_plan(const Problem& q, int most_cluster) {
     cta_cols = kCtaVectors >> lanes_log2;
   }
   int threads = 32;
-  while (threads < kTileMostThreads && (cta_cols << lanes_log2) > 32 * threads) threads *= 2;
+  while (threads < kTileMostThreads && (cta_cols << lanes_log2) > kThreadVectors * threads) {
+    threads *= 2;
+  }
   const std::int64_t slots = threads >> lanes_log2;
   p.parked = int(ceil_div(cta_cols, slots));
   p.lanes_log2 = lanes_log2;

@@ -42,12 +42,6 @@ class TileVectors {
     y_ = static_cast<Result*>(p->y) + row * p->y_row_stride + first * p->y_col_stride;
     x_step_ = at.slots * p->x_col_stride;
     y_step_ = at.slots * p->y_col_stride;
-    early_ = 0;
-  }
-  // Another tile, which `store` of the one before has begun to fetch, if it can.
-  LK_DEVICE void fetch_early(const TileVectors& before) {
-    const bool can = p->x_access == Access::vectors && p->y_access != Access::shifted;
-    early_ = !can ? 0 : count_ < before.count_ ? count_ : before.count_;
   }
 
   // Starts the loads.
@@ -56,9 +50,8 @@ class TileVectors {
     switch (p->x_access) {
       case Access::vectors: {
         const auto bytes = std::uint32_t(rows_ * kSize);
-        x += early_ * x_step_;
 #pragma unroll 4
-        for (int i = early_; i < count_; ++i, x += x_step_) {
+        for (int i = 0; i < count_; ++i, x += x_step_) {
           ptx::cp_async_cg_shared_global(place(i), x, bytes);
         }
         return ptx::cp_async_commit_group();
@@ -128,31 +121,34 @@ class TileVectors {
     for (int j = 0; j < kItems; ++j) sums[j] = all[j].value();
   }
 
-  // Makes room for `next`, whose loads it starts: a vector's, once that of this tile is read.
   template <bool kNormal>
   LK_DEVICE void store(const float (&less)[kItems], const float (&factor)[kItems],
-                       const float (&offset)[kItems], const TileVectors& next) const {
+                       const float (&offset)[kItems]) const {
     Result* y = y_;
-    const Element* x = next.x_;
-    const auto bytes = std::uint32_t(next.rows_ * kSize);
-#pragma unroll 1
-    for (int i = 0; i < count_; ++i, y += y_step_, x += x_step_) {
-      float d[kItems];
-      differences(i, less, d);
-      if (i < next.early_) ptx::cp_async_cg_shared_global(place(i), x, bytes);
+    std::uint32_t words[kOutWords];
+    if (p->y_access == Access::vectors && rows_ == kItems) {
+#pragma unroll 2
+      for (int i = 0; i < count_; ++i, y += y_step_) {
+        results<kNormal>(i, less, factor, offset, words);
 #pragma unroll
-      for (int j = 0; j < kItems; ++j) {
-        if constexpr (kNormal) {
-          d[j] = exponential<kY, true>(d[j], p->exponent) * factor[j];
-        } else {
-          const float term = p->log ? d[j] : exponential<kY>(d[j], p->exponent);
-          d[j] = fmaf(term, factor[j], offset[j]);
+        for (int k = 0; k < kOutWords; k += 4) {
+          const Vector out{words[k], words[k + 1], words[k + 2], words[k + 3]};
+          store_vector<4>(y + k * Out::kPerWord, out);
         }
       }
-      put_results(i, y, d);
+      return;
     }
-    if (p->y_access == Access::shifted && kSameSize) shift_out();
-    ptx::cp_async_commit_group();
+    const bool shift = kSameSize && p->y_access == Access::shifted && tile_full_;
+#pragma unroll 1
+    for (int i = 0; i < count_; ++i, y += y_step_) {
+      results<kNormal>(i, less, factor, offset, words);
+      if (shift) {
+        put(i, {words[0], words[1], words[2], words[3]});
+      } else {
+        store_elements(y, words);
+      }
+    }
+    if (shift) shift_out();
   }
 
  private:
@@ -160,6 +156,7 @@ class TileVectors {
   using Result = typename Out::Element;
   static constexpr int kSize = int(sizeof(Element));
   static constexpr bool kSameSize = sizeof(Element) == sizeof(Result);
+  static constexpr int kOutWords = kItems / Out::kPerWord;
   static constexpr int kAtOnce = 4;
   static constexpr int kChain = 8;  // terms
 
@@ -219,28 +216,24 @@ class TileVectors {
     }
   }
 
-  LK_DEVICE void put_results(int i, Result* y, const float (&v)[kItems]) const {
-    constexpr int kOutWords = kItems / Out::kPerWord;
-    std::uint32_t words[kOutWords];
+  template <bool kNormal>
+  LK_DEVICE void results(int i, const float (&less)[kItems], const float (&factor)[kItems],
+                         const float (&offset)[kItems], std::uint32_t (&words)[kOutWords]) const {
+    float v[kItems];
+    differences(i, less, v);
+#pragma unroll
+    for (int j = 0; j < kItems; ++j) {
+      if constexpr (kNormal) {
+        v[j] = exponential<kY, true>(v[j], p->exponent) * factor[j];
+      } else {
+        const float term = p->log ? v[j] : exponential<kY>(v[j], p->exponent);
+        v[j] = fmaf(term, factor[j], offset[j]);
+      }
+    }
 #pragma unroll
     for (int k = 0; k < kOutWords; ++k) words[k] = Out::pack(v + k * Out::kPerWord);
-    if (p->y_access == Access::vectors && rows_ == kItems) {
-#pragma unroll
-      for (int k = 0; k < kOutWords; k += 4) {
-        const Vector out{words[k], words[k + 1], words[k + 2], words[k + 3]};
-        store_vector<4>(y + k * Out::kPerWord, out);
-      }
-      return;
-    }
-    if constexpr (kSameSize) {
-      if (p->y_access == Access::shifted && tile_full_) {
-        return put(i, {words[0], words[1], words[2], words[3]});
-      }
-    }
-    store_elements(y, words);
   }
-  template <int kWords>
-  LK_DEVICE void store_elements(Result* y, const std::uint32_t (&words)[kWords]) const {
+  LK_DEVICE void store_elements(Result* y, const std::uint32_t (&words)[kOutWords]) const {
 #pragma unroll
     for (int j = 0; j < kItems; ++j) {
       const std::uint32_t word = words[j / Out::kPerWord] >> (16 * (j % Out::kPerWord));
@@ -250,7 +243,6 @@ class TileVectors {
   // The packed results of a whole tile, by aligned vectors: that of a lane begins among the rows of
   // its left neighbour. What is left over at both ends, a vector in all, goes by elements.
   LK_DEVICE void shift_out() const {
-    if (!tile_full_) return;
     __syncwarp();
     Result* y = y_;
 #pragma unroll 1
@@ -283,7 +275,6 @@ class TileVectors {
   std::int64_t x_step_, y_step_;
   int rows_;        // of a vector, that there are; 0 or less: none
   int count_;       // vectors
-  int early_;       // of these, whose loads `store` of the tile before has started
   bool tile_full_;  // the tile has all its rows
 };
 

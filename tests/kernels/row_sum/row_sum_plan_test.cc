@@ -214,7 +214,8 @@ TEST(RowSumPlan, LanesRunAlongTheCloserDimension) {
     const Pass pass = plan_of(p).passes[0];
     return pass.path == Path::strided_vectors && pass.shape == shape;
   };
-  EXPECT_TRUE(vectors(spread(problem(40, 9), 1, 40), 7));  // 8 lanes, aligned
+  EXPECT_TRUE(vectors(spread(problem(40, 99), 1, 40), 7));  // 8 lanes, aligned
+  EXPECT_TRUE(vectors(spread(problem(40, 9), 1, 40), 8));   // and brief
   EXPECT_TRUE(vectors(spread(problem(40, 9), 1, 41), 6));
   EXPECT_TRUE(vectors(spread(problem(40, 9, DType::bf16, 4098), 1, 40), 6));
   EXPECT_TRUE(vectors(spread(problem(16, 9, DType::f32), 1, 16), 5));

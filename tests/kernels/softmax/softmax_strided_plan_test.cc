@@ -108,7 +108,7 @@ TEST(SoftmaxStridedPlan, DescriptionSaysWhatStridesAndAlignmentCost) {
                : testing::AssertionFailure() << "no \"" << part << "\" in: " << text;
   };
   Problem p = problem(64, 40);
-  EXPECT_TRUE(has(p, "path: strided, tiles of 32 rows"));
+  EXPECT_TRUE(has(p, "path: strided, tiles of 64 rows"));
   EXPECT_TRUE(has(p, "x by aligned vectors, y by aligned vectors\nlaunch: grid 7, block "));
   p.y_col_stride = 65;
   EXPECT_TRUE(has(p, "x by aligned vectors, y by misaligned vectors"));
