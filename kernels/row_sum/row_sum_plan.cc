@@ -16,8 +16,10 @@ constexpr int kWarp = 32;
 constexpr std::int64_t kWantedChunks = 8192;
 
 // Beyond so many columns the strided path cuts rows, into chunks of multiples of kStridedChunk.
+// Shorter ones are more passes of fewer loads: 131072 columns of bf16, 1024, 2048 or 4096 a chunk,
+// 0.83, 0.86 or 0.89 of the reading kernel (H200, 2026-12-01).
 constexpr std::int64_t kStridedMost = 4096;
-constexpr std::int64_t kStridedChunk = 1024;
+constexpr std::int64_t kStridedChunk = 4096;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }

@@ -24,7 +24,7 @@ constexpr std::int64_t kCtaVectors = 64 * 1024 / kVectorBytes;
 // Of a thread, while its CTA has fewer threads than it may.
 constexpr std::int64_t kThreadVectors = 16;
 // Up to so many columns a tile is 256 bytes of each.
-constexpr std::int64_t kWideCols = 128;
+constexpr std::int64_t kWideCols = 256;
 
 const char* access_text(Access a) {
   return a == Access::vectors   ? "aligned vectors"
