@@ -182,8 +182,8 @@ struct Sm80 {
   }
   template <DType kType, Path kPath, int kShape>
   static KernelUse strided_kernel() {
-    // H200, 2026-12-01, 2^28 elements by columns, TB/s: 4096 columns bf16 4.23, fp32 4.31; 32 columns
-    // 3.91 and 4.20, where two CTAs an SM give 3.35 and four, which spill, 1.38 and 4.18.
+    // H200, 2026-12-01, 2^28 elements by columns, TB/s: 4096 columns bf16 4.23, fp32 4.31; 32
+    // columns 3.91 and 4.20, where two CTAs an SM give 3.35 and four, which spill, 1.38 and 4.18.
     constexpr bool kBrief = kShape == kStridedShapes - 1;
     constexpr int kVectors = kBrief ? kShape - 1 : kShape;
     constexpr int kCtas = kBrief ? 3 : kThreadsPerSm / kStridedThreads;

@@ -45,6 +45,7 @@ struct alignas(8) Partial {
 enum class Stage : int {
   whole,     // all
   partials,  // the Partial of each chunk
+  combine,   // strided: from these the row's, in the first one's place
   finish,    // from these the result
 };
 

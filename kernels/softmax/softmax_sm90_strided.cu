@@ -10,7 +10,7 @@
 // Numerics  softmax_math.cuh. The order of additions follows from cols and the types alone
 //           (softmax_strided_plan.h), so that it is another than for unit column strides.
 // Floor     rows * cols * (size of x + size of y) bytes: one read, one write, which is what moves
-//           up to 16384 columns. Longer rows are read twice.
+//           up to 8192 columns. Longer rows are read twice.
 #include "kernels/softmax/softmax_strided.cuh"
 #include "kernels/softmax/softmax_strided_launch.h"
 

@@ -123,6 +123,45 @@ LK_DEVICE Partial combined_serially(int count, bool zero_neg_inf, const Exponent
   return {.most = most, .sum = sum.value()};
 }
 
+// The second of three launches.
+LK_DEVICE void combine_chunks(const Params& p) {
+  constexpr int kWarps = kTileMostThreads / kWarpThreads;
+  struct Slots {
+    float of_warp[2][2][kWarps];
+  };
+  const auto count = p.chunks.divisor;
+  const bool by_warp = count <= kWarpChunks;
+  const int warp = int(threadIdx.x) / kWarpThreads, lane = int(threadIdx.x) % kWarpThreads;
+  const std::int64_t step = std::int64_t(gridDim.x) * (by_warp ? kWarps : 1);
+  std::int64_t row = std::int64_t(blockIdx.x) * (by_warp ? kWarps : 1) + (by_warp ? warp : 0);
+  int turn = 0;
+  for (; row < p.rows; row += step) {
+    Partial* const partials = p.partials + row * count;
+    if (by_warp) {
+      float most = kMinusInfinity;
+#pragma unroll 4
+      for (int i = lane; i < count; i += kWarpThreads) {
+        most = MaxNaN::combine(most, load_partial(partials + i).most);
+      }
+      most = reduce_lanes<MaxNaN>(most);
+      const float less = subtrahend(most, p.exponent, p.zero_neg_inf_row);
+      LongSum sum;
+#pragma unroll 4
+      for (int i = lane; i < count; i += kWarpThreads) {
+        sum.add(rebased(load_partial(partials + i), less, p.exponent));
+      }
+      const float all = reduce_lanes<Sum>(sum.value());
+      if (lane == 0) store_partial(partials, {.most = most, .sum = all});
+    } else {
+      auto& slots = ptx::dynamic_smem<Slots>().of_warp[turn];
+      const Partial all = combined<kWarps>(int(count), p.zero_neg_inf_row, p.exponent, slots,
+                                           [&](int i) { return load_partial(partials + i); });
+      if (threadIdx.x == 0) store_partial(partials, all);
+      turn ^= 1;
+    }
+  }
+}
+
 // Are all terms of rows with these smallest values normal? The warp's, which may run the shorter
 // code with the same results.
 template <class Cfg>
@@ -144,6 +183,7 @@ LK_DEVICE bool all_normal(const Words<4>& least_words,
 // The kernels' body: a tile, or a chunk of one, a cluster.
 template <class Cfg, bool kClusters>
 LK_DEVICE void softmax_tiles(const Params& p) {
+  if (p.stage == Stage::combine) return combine_chunks(p);
   using Mine = TileVectors<Cfg>;
   constexpr int kItems = Mine::kItems;
   const TilePlace at(p);
@@ -158,7 +198,8 @@ LK_DEVICE void softmax_tiles(const Params& p) {
 
   const std::int64_t step = std::int64_t(gridDim.x) / ctas;
   for (std::int64_t item = std::int64_t(blockIdx.x) / ctas; item < p.items; item += step) {
-    const Chunk chunk(p, item);
+    // Backwards from what the launch before has read last.
+    const Chunk chunk(p, p.stage == Stage::finish ? p.items - 1 - item : item);
     const std::int64_t tile = chunk.row * tile_rows;
     const std::int64_t begin = chunk.begin + std::int64_t(rank) * cta_cols;
     const std::int64_t end = begin + cta_cols < chunk.end ? begin + cta_cols : chunk.end;
@@ -200,8 +241,7 @@ LK_DEVICE void softmax_tiles(const Params& p) {
       Partial* const partials = p.partials + row * p.chunks.divisor;  // [chunks]
       Partial all;
       if (p.stage == Stage::finish) {
-        all = combined_serially(row < p.rows ? int(p.chunks.divisor) : 0, p.zero_neg_inf_row,
-                                p.exponent, [&](int i) { return load_partial(partials + i); });
+        all = row < p.rows ? load_partial(partials) : Partial{.most = 0, .sum = 1};
       } else if (exchange) {
         all = combined_serially(ctas, zero_chunk, p.exponent, [&](int i) {
           return bit_cast<Partial>(smem.partials[i * tile_rows + r]);

@@ -55,20 +55,26 @@ struct StridedRow {
     Plan plan = plan_of(problem);
     plan.params.partials = static_cast<Partial*>(context.workspace);
     return with_instance(problem, [&](auto cfg) {
-      const ptx::LaunchShape shape{.grid = dim3(grid_of(plan, context)),
-                                   .block = dim3(unsigned(plan.threads)),
-                                   .smem = strided_smem_bytes(plan, problem.x_type),
-                                   .cluster = dim3(unsigned(plan.cluster))};
-      const auto run = [&] {
+      ptx::LaunchShape shape{.grid = {},
+                             .block = dim3(unsigned(plan.threads)),
+                             .smem = strided_smem_bytes(plan, problem.x_type),
+                             .cluster = dim3(unsigned(plan.cluster))};
+      const auto run = [&](Stage stage, unsigned grid, const char* name) {
+        plan.params.stage = stage;
+        shape.grid = dim3(grid);
+        if (name != nullptr) context.name_launch(name);
         return ptx::launch(G::template kernel<decltype(cfg)>(), shape, context.stream, plan.params);
       };
-      if (!plan.two_launches()) return run();
-      context.name_launch("the first of its two launches, which reads the chunks");
-      const cudaError_t error = run();
+      const unsigned grid = grid_of(plan, context);
+      if (!plan.two_launches()) return run(Stage::whole, grid, nullptr);
+      cudaError_t error =
+          run(Stage::partials, grid, "the first of its three launches, which reads the chunks");
       if (error != cudaSuccess) return error;
-      context.name_launch("the second of its two launches, which writes y");
-      plan.params.stage = Stage::finish;
-      return run();
+      const std::int64_t rows = combining_ctas(plan);
+      error = run(Stage::combine, capped_grid(rows, context, plan.threads),
+                  "the second of its three launches, which combines the chunks");
+      if (error != cudaSuccess) return error;
+      return run(Stage::finish, grid, "the third of its three launches, which writes y");
     });
   }
 

@@ -41,10 +41,11 @@ Plan make_strided_plan(const Problem& q, int most_cluster) {
   int cluster = 1, lanes_log2 = q.cols <= kWideCols ? 4 : 3;
   const auto fits = [&] { return ceil_div(q.cols, cluster) << lanes_log2 <= kCtaVectors; };
   while (!fits() && cluster < most_cluster) cluster *= 2;
-  while (!fits() && lanes_log2 > 1) --lanes_log2;
+  while (!fits() && lanes_log2 > 2) --lanes_log2;
   std::int64_t cta_cols = ceil_div(q.cols, cluster);
   if (!fits()) {
-    lanes_log2 = 3;
+    lanes_log2 = 4;
+    cluster = 1;
     cta_cols = kCtaVectors >> lanes_log2;
   }
   int threads = 32;
@@ -78,6 +79,11 @@ std::size_t strided_smem_bytes(const Plan& plan, DType x_type) {
          4 * rows * of_rows;
 }
 
+std::int64_t combining_ctas(const Plan& plan) {
+  const Params& p = plan.params;
+  return p.chunks.divisor > kWarpChunks ? p.rows : ceil_div(p.rows, plan.threads / 32);
+}
+
 std::string describe_strided_plan(const Problem& q, const Plan& plan, unsigned grid) {
   const Params& p = plan.params;
   const std::string chunks = plan.two_launches()
@@ -88,8 +94,8 @@ std::string describe_strided_plan(const Problem& q, const Plan& plan, unsigned g
       "path: strided, tiles of {} rows in the shared memory of {} CTA(s), {} vector(s) of {} rows "
       "a thread{}; x by {}, y by {}\nlaunch: {}grid {}, block {}, cluster {}, shared memory {}\n",
       tile_items(q.x_type) << p.lanes_log2, plan.cluster, p.parked, tile_items(q.x_type), chunks,
-      access_text(p.x_access), access_text(p.y_access), plan.two_launches() ? "twice, " : "", grid,
-      plan.threads, plan.cluster, strided_smem_bytes(plan, q.x_type));
+      access_text(p.x_access), access_text(p.y_access), plan.two_launches() ? "three times, " : "",
+      grid, plan.threads, plan.cluster, strided_smem_bytes(plan, q.x_type));
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

@@ -4,7 +4,8 @@
 // each other along the rows, so that adjacent rows are read and written as whole sectors; its slots
 // share the columns: slot s of a CTA takes columns s, s + slots, ... of the CTA's. All of a tile
 // waits in shared memory, of one CTA or of the CTAs of a cluster, which take neighbouring ranges of
-// columns. Longer rows go in chunks, which are read twice.
+// columns. Longer rows go in chunks: one launch leaves the maximum and the sum of each in scratch
+// memory, a second combines them, a third writes. The row is read twice.
 //
 // All of this follows from the number of columns and the types: a row's bits depend on nothing
 // else.
@@ -25,6 +26,10 @@ Plan make_strided_plan(const Problem& problem, int most_cluster);
 // Dynamic shared memory: what the warps and the CTAs of a cluster tell each other of the rows, and
 // the vectors.
 std::size_t strided_smem_bytes(const Plan& plan, DType x_type);
+
+// Rows of up to so many chunks are combined by a warp each, others by a CTA of kTileMostThreads.
+inline constexpr int kWarpChunks = 1024;
+std::int64_t combining_ctas(const Plan& plan);
 
 std::string describe_strided_plan(const Problem& problem, const Plan& plan, unsigned grid);
 
