@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <limits>
 
 #include "kernels/common/config_table.h"
 #include "kernels/common/launch_plan.h"
@@ -36,7 +37,10 @@ struct Row {
   static constexpr int kThreads = G::kConfigs[0].threads;
   static constexpr int kWindowBytes = G::kConfigs[0].window_bytes;
 
-  static Plan plan_of(const Problem& problem) { return make_plan(problem, kThreads, kWindowBytes); }
+  static Plan plan_of(const Problem& problem, const LaunchContext& context) {
+    constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+    return make_plan(problem, kThreads, kWindowBytes, capped_grid(kAll, context, kThreads));
+  }
 
   static const char* supports(const Problem& problem, const DeviceProperties&) {
     if (find_config(G::kConfigs, problem) == kCount) return "has no such mix of types";
@@ -56,7 +60,7 @@ struct Row {
   }
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
-    Plan plan = plan_of(problem);
+    Plan plan = plan_of(problem, context);
     const ptx::LaunchShape shape{.grid = dim3(capped_grid(plan.ctas, context, kThreads)),
                                  .block = dim3(kThreads),
                                  .pdl = G::kPdl && context.pdl};
@@ -71,7 +75,7 @@ struct Row {
   }
 
   static std::string describe(const Problem& problem, const LaunchContext& context) {
-    return describe_plan(problem, plan_of(problem), kThreads, kWindowBytes, context,
+    return describe_plan(problem, plan_of(problem, context), kThreads, kWindowBytes, context,
                          G::kPdl && context.pdl);
   }
 
@@ -79,7 +83,7 @@ struct Row {
 
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
     return with_kernel(
-        problem, plan_of(problem).path, [&](KernelPointer kernel, const Config& config) {
+        problem, path_of(normalised(problem)), [&](KernelPointer kernel, const Config& config) {
           return kernel_resources(kernel, config.threads, config.ctas_per_sm, 0, out);
         });
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/common/launch_plan.h"
@@ -28,6 +29,36 @@ std::int64_t windows_per_row(const Problem& p, int window_bytes) {
   const bool rows_alike = p.rows == 1 || (p.y_row_stride * size) % window_bytes == 0;
   const std::int64_t phase = rows_alike ? phase_of(p.y, window_bytes) : window_bytes - size;
   return (phase + p.cols * size - 1) / window_bytes + 1;
+}
+
+// Where the only row's windows and single elements are: the fields of Path::one_row. Offsets are in
+// elements from the row's start, and an address is formed only inside the row.
+void cut_row(const Problem& p, int window_bytes, Params* params) {
+  const std::int64_t x_size = std::int64_t(size_of(p.x_type));
+  const std::int64_t y_size = std::int64_t(size_of(p.y_type));
+  const std::int64_t in_window = window_bytes / y_size;  // elements
+  const std::int64_t x_bytes = in_window * x_size;       // of a window
+  const std::int64_t y_phase = phase_of(p.y, window_bytes);
+  std::int64_t before = std::min(p.cols, (window_bytes - y_phase) % window_bytes / y_size);
+  std::int64_t windows = (p.cols - before) / in_window;
+  const std::int64_t x_phase = (phase_of(p.x, x_bytes) + before * x_size) % x_bytes;
+  if (x_phase != 0) {
+    // A window's two vectors of x begin x_phase bytes before its first element.
+    if (windows > 0 && before * x_size < x_phase) {
+      before += in_window;
+      --windows;
+    }
+    const auto end_of = [&](std::int64_t w) {  // of window w's vectors
+      return (before + w * in_window) * x_size - x_phase + 2 * x_bytes;
+    };
+    if (windows > 0 && end_of(windows - 1) > p.cols * x_size) --windows;
+  }
+  params->before = before;
+  params->windows = windows;
+  params->items = windows + (p.cols - windows * in_window);
+  params->x_phase = std::uint32_t(x_phase);
+  params->x = static_cast<const char*>(p.x) + before * x_size;
+  params->y = static_cast<char*>(p.y) + before * y_size;
 }
 
 // How the input lies relative to the output's windows.
@@ -64,25 +95,27 @@ Path path_of(const Problem& p) {
   return p.rows == 1 ? Path::one_row : Path::rows;
 }
 
-Plan make_plan(const Problem& problem, int threads, int window_bytes) {
+Plan make_plan(const Problem& problem, int threads, int window_bytes, std::int64_t most_ctas) {
   const Problem p = normalised(problem);
   Plan plan{};
-  plan.params = {.x = p.x,
-                 .y = p.y,
-                 .rows = p.rows,
-                 .cols = p.cols,
-                 .x_row_stride = p.x_row_stride,
-                 .x_col_stride = p.x_col_stride,
-                 .y_row_stride = p.y_row_stride,
-                 .y_col_stride = p.y_col_stride,
-                 .items = 0,
-                 .per_row = {},
-                 .trigger_early = false,
-                 .tile_cols_log2 = 0};
   plan.path = path_of(p);
-  if (plan.path != Path::strided) {
+  plan.params.x = p.x;
+  plan.params.y = p.y;
+  if (plan.path == Path::one_row) {
+    cut_row(p, window_bytes, &plan.params);
+    plan.ctas = (plan.params.items - 1) / threads + 1;
+    if (plan.ctas <= most_ctas) return plan;
+    plan = {.path = Path::rows, .params = {.x = p.x, .y = p.y}, .ctas = 0};
+  }
+  plan.params.rows = p.rows;
+  plan.params.cols = p.cols;
+  plan.params.x_row_stride = p.x_row_stride;
+  plan.params.x_col_stride = p.x_col_stride;
+  plan.params.y_row_stride = p.y_row_stride;
+  plan.params.y_col_stride = p.y_col_stride;
+  if (plan.path == Path::rows) {
     const std::int64_t per_row = windows_per_row(p, window_bytes);
-    if (p.rows > 1) plan.params.per_row = make_divider(per_row);
+    plan.params.per_row = make_divider(per_row);
     plan.params.items = p.rows * per_row;
     plan.ctas = (plan.params.items - 1) / threads + 1;
   } else {
@@ -100,10 +133,14 @@ Plan make_plan(const Problem& problem, int threads, int window_bytes) {
 std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,
                           const LaunchContext& context, bool pdl) {
   std::string path;
-  if (plan.path != Path::strided) {
-    path =
-        fmt::format("path: {} window(s) of {} bytes of y in {} row(s); {}\n", plan.params.items,
-                    window_bytes, plan.params.rows, phase_text(normalised(problem), window_bytes));
+  const std::string phase = phase_text(normalised(problem), window_bytes);
+  if (plan.path == Path::one_row) {
+    path = fmt::format(
+        "path: one row, {} window(s) of {} bytes of y and {} element(s) at its ends; {}\n",
+        plan.params.windows, window_bytes, plan.params.items - plan.params.windows, phase);
+  } else if (plan.path == Path::rows) {
+    path = fmt::format("path: {} window(s) of {} bytes of y in {} row(s); {}\n", plan.params.items,
+                       window_bytes, plan.params.rows, phase);
   } else {
     path = fmt::format(
         "path: strided, one element a thread, {} tile(s) of {} x {}: slower than unit columns\n",

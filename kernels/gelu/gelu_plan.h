@@ -4,12 +4,14 @@
 // output's unit stride run along the columns (both views transposed alike), then merges all rows
 // into one where neither view has gaps. What is left decides the path:
 //
-//   one_row   Both views have unit column stride and one row is left. Each thread owns one window
-//             of the output: the aligned 16 (or 32) bytes at which a wide store is legal, of which
-//             the first and the last may be partly valid. The input is loaded wide too: directly
-//             where it has the phase of the output, else by realigning two neighbouring vectors.
-//   rows      The same for rows with a pitch: finding its row costs a thread some forty
-//             instructions more (sm_90).
+//   one_row   Both views have unit column stride and one row is left. A thread owns one window of
+//             the output: the aligned 16 (or 32) bytes at which a wide store is legal. The input is
+//             loaded wide too: directly where it has the phase of the output, else by realigning
+//             two neighbouring vectors. The few elements before the first window and behind the
+//             last (and of windows whose vectors of x reach beyond the row) get a thread each.
+//   rows      Windows in rows with a pitch, of which the first and the last may be partly valid:
+//             finding its row costs a thread some forty instructions more (sm_90). Also one row
+//             whose grid is capped: this kernel loops.
 //   strided   Anything else: one element a thread, in square tiles, so that a transposed input
 //             still uses whole sectors through L1.
 #pragma once
@@ -24,14 +26,19 @@ namespace libkernels::inline LK_BACKEND::op::gelu {
 
 // Kernel arguments of all paths. Strides in elements.
 struct Params {
-  const void* x;
-  void* y;
+  const void* x;       // one_row: where window 0 is
+  void* y;             // likewise
+  std::int64_t items;  // windows and single elements, windows, or tiles in all
+  bool trigger_early;  // dependent launch: let the next grid start before this one ends
+  // one_row
+  std::uint32_t x_phase;  // bytes of x from the last multiple of a window's input to a window's
+  std::int64_t windows;   // whole ones; items - windows elements are left
+  std::int64_t before;    // of these before window 0
+  // rows, strided
   std::int64_t rows, cols;
   std::int64_t x_row_stride, x_col_stride;
   std::int64_t y_row_stride, y_col_stride;
-  std::int64_t items;  // windows or tiles in all
   Divider per_row;     // windows of a row, or tiles of a row of tiles
-  bool trigger_early;  // dependent launch: let the next grid start before this one ends
   int tile_cols_log2;  // strided path only: a tile is kTileElements >> this rows of 1 << this
 };
 
@@ -55,7 +62,9 @@ Problem normalised(Problem problem);
 // The path alone, which is all that supports() needs.
 Path path_of(const Problem& normalised);
 
-Plan make_plan(const Problem& problem, int threads, int window_bytes);
+// The grid may have most_ctas CTAs: gridDim.x allows no more than the default.
+Plan make_plan(const Problem& problem, int threads, int window_bytes,
+               std::int64_t most_ctas = (std::int64_t{1} << 31) - 1);
 
 // The plan in words, for explain().
 std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,

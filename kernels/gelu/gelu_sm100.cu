@@ -31,15 +31,22 @@ constexpr Config kSm100Configs[] = {
     {DType::bf16, DType::f32, Form::erf, 128, 12, 32},
 };
 
-template <class Cfg, Path kPath>
+template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
-    gelu_sm100_windows(Params p) {
+    gelu_sm100_one_row(Params p) {
+  if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
+  gelu_item<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm100_rows(Params p) {
   if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  // Once, unless the grid is capped.
-  for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
+  for (; i < p.items; i += stride) gelu_window<Cfg>(p, i);  // once, unless the grid is capped
 }
 
 struct Sm100 {
@@ -50,9 +57,9 @@ struct Sm100 {
   static KernelPointer kernel(Path path) {
     switch (path) {
       case Path::one_row:
-        return &gelu_sm100_windows<Cfg, Path::one_row>;
+        return &gelu_sm100_one_row<Cfg>;
       case Path::rows:
-        return &gelu_sm100_windows<Cfg, Path::rows>;
+        return &gelu_sm100_rows<Cfg>;
       case Path::strided:
         break;  // gelu_sm80's
     }

@@ -16,14 +16,10 @@ namespace libkernels::inline LK_BACKEND::op::gelu {
 namespace {
 
 // One 16-byte window a thread, one CTA per piece, 128 threads: of the copy kernels and of these the
-// fastest on an H200. Fraction of the copy ceiling at 2^28 elements, by threads of a CTA:
-//                 64    128   256   512
-//   f32 tanh     0.79  1.00  1.00  0.94
-//   bf16 tanh    0.79  1.00  0.98    -
-//   bf16 erf     0.79  0.97  0.95    -        (2026-11-30; registers free)
-// 16 CTAs an SM bound the registers to 32, without a spill: bf16 tanh 0.99, else 0.92 (in the same
-// run). bf16 erf is at 0.95 with the bound; whether a looser one suits it better is open. Several
-// vectors a thread cost a copy 3%, persistent grids 7-40%.
+// fastest on an H200 (2026-12-01). Fraction of the copy ceiling at 2^28 elements, by threads of a
+// CTA: bf16 tanh 1.00 (128), 0.99 (256); bf16 erf 0.99 (128), 0.96 (256); f32 tanh 1.00, 1.00. At
+// 64 threads 0.79. 16 CTAs an SM bound the registers to 32, without a spill; 12 of 128: 0.91 in bf16
+// erf. Two windows a thread: 0.97.
 constexpr Config kSm80Configs[] = {
     // x type, y type, form, threads, CTAs an SM, window bytes
     {DType::f32, DType::f32, Form::tanh, 128, 16, 16},
@@ -38,13 +34,18 @@ constexpr Config kSm80Configs[] = {
     {DType::bf16, DType::f32, Form::erf, 128, 16, 16},
 };
 
-template <class Cfg, Path kPath>
+template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
-    gelu_sm80_windows(Params p) {
+    gelu_sm80_one_row(Params p) {
+  gelu_item<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm80_rows(Params p) {
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  // Once, unless the grid is capped.
-  for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
+  for (; i < p.items; i += stride) gelu_window<Cfg>(p, i);  // once, unless the grid is capped
 }
 
 // A tile a CTA, columns along the lanes.
@@ -63,8 +64,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       if (r >= p.rows || c >= p.cols) continue;
       const auto* x = static_cast<const typename W::In::Element*>(p.x);  // [rows, cols], strided
       auto* y = static_cast<typename W::Out::Element*>(p.y);             // [rows, cols], strided
-      const float v = W::In::decode(ptx::ld_global(x + r * p.x_row_stride + c * p.x_col_stride));
-      ptx::st_global(y + r * p.y_row_stride + c * p.y_col_stride, W::Out::encode(evaluate<Cfg>(v)));
+      gelu_element<Cfg>(x + r * p.x_row_stride + c * p.x_col_stride,
+                        y + r * p.y_row_stride + c * p.y_col_stride);
     }
   }
 }
@@ -77,9 +78,9 @@ struct Sm80 {
   static KernelPointer kernel(Path path) {
     switch (path) {
       case Path::one_row:
-        return &gelu_sm80_windows<Cfg, Path::one_row>;
+        return &gelu_sm80_one_row<Cfg>;
       case Path::rows:
-        return &gelu_sm80_windows<Cfg, Path::rows>;
+        return &gelu_sm80_rows<Cfg>;
       case Path::strided:
         return &gelu_sm80_strided<Cfg>;
     }

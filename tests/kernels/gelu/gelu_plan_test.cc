@@ -91,7 +91,7 @@ TEST(GeluPlan, WindowsCoverEveryElementOnce) {
           Problem p = problem(5, cols, type, 4096, std::uintptr_t(1 << 20) + offset * size);
           p.x_row_stride = p.y_row_stride = pitch;
           const Plan plan = make_plan(p, kThreads, kWindowBytes);
-          if (plan.params.rows == 1) continue;  // cols == 1
+          if (plan.path != Path::rows) continue;  // cols == 1
           const std::int64_t per_row = plan.params.per_row.divisor;
           EXPECT_EQ(plan.params.items, per_row * plan.params.rows);
           for (std::int64_t r = 0; r < plan.params.rows; ++r) {
@@ -104,6 +104,52 @@ TEST(GeluPlan, WindowsCoverEveryElementOnce) {
       }
     }
   }
+}
+
+// One row: each element is in one window or has a thread of its own, window 0 of y is aligned, and
+// the two vectors from which a window of x is realigned lie inside the row.
+TEST(GeluPlan, OneRowIsCutIntoWindowsAndSingleElements) {
+  for (const DType type : {DType::bf16, DType::f32}) {
+    const std::int64_t size = std::int64_t(size_of(type));
+    const std::int64_t k = kWindowBytes / size;
+    for (std::int64_t x_offset = 0; x_offset < k; ++x_offset) {
+      for (std::int64_t y_offset = 0; y_offset < k; ++y_offset) {
+        for (std::int64_t cols = 1; cols < 5 * k; ++cols) {
+          const Problem p = problem(1, cols, type, std::uintptr_t(4096 + x_offset * size),
+                                    std::uintptr_t(8192 + y_offset * size));
+          const Plan plan = make_plan(p, kThreads, kWindowBytes);
+          ASSERT_EQ(plan.path, Path::one_row);
+          const Params& q = plan.params;
+          const auto x = std::int64_t(reinterpret_cast<std::uintptr_t>(q.x)) - 4096;
+          const auto y = std::int64_t(reinterpret_cast<std::uintptr_t>(q.y)) - 8192;
+          ASSERT_EQ(x, (x_offset + q.before) * size);
+          ASSERT_EQ(y, (y_offset + q.before) * size);
+          ASSERT_GE(q.before, 0);
+          ASSERT_LE(q.before + q.windows * k, cols);
+          ASSERT_EQ(q.items, q.windows + cols - q.windows * k);
+          ASSERT_LE(q.items - q.windows, 4 * k) << "almost no window is whole";
+          if (q.windows == 0) continue;
+          ASSERT_EQ(y % kWindowBytes, 0);
+          ASSERT_EQ(x % kWindowBytes, q.x_phase);
+          if (q.x_phase == 0) continue;
+          ASSERT_GE(x - q.x_phase, x_offset * size);
+          ASSERT_LE(x - q.x_phase + (q.windows + 1) * kWindowBytes, (x_offset + cols) * size);
+        }
+      }
+    }
+  }
+}
+
+TEST(GeluPlan, ACappedRowLoopsOverItsWindows) {
+  const Problem p = problem(1, 100003, DType::bf16, 4098, 8200);
+  const Plan whole = make_plan(p, kThreads, kWindowBytes);
+  EXPECT_EQ(whole.path, Path::one_row);
+  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes, whole.ctas).path, Path::one_row);
+  const Plan capped = make_plan(p, kThreads, kWindowBytes, whole.ctas - 1);
+  EXPECT_EQ(capped.path, Path::rows);
+  EXPECT_EQ(capped.params.x, p.x);
+  EXPECT_EQ(capped.params.rows, 1);
+  EXPECT_EQ(capped.params.per_row.divisor, capped.params.items);
 }
 
 // C8: element counts at which a 32-bit count, or a ceiling division of ints, overflows.
