@@ -16,8 +16,8 @@
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 
-// y = x / (1 + 2^w), w = -2 u log2 e, for both signs: the relative error of the quotient is small on
-// both sides, and x itself comes out as soon as 2^w is below half an ulp of 1. Far below 0, 2^w is
+// y = x / (1 + 2^w), w = -2 u log2 e, for both signs: the relative error of the quotient is small
+// on both, and x itself comes out as soon as 2^w is below half an ulp of 1. Far below 0, 2^w is
 // infinite and y = -0; so that -inf does not become inf * 0, inputs are raised to kTanhLeast first,
 // where y is certainly 0 (raise() in gelu_window.cuh, two at a time).
 //

@@ -61,6 +61,12 @@ void cut_row(const Problem& p, int window_bytes, Params* params) {
   params->y = static_cast<char*>(p.y) + before * y_size;
 }
 
+// Whether threads take two items, where one each takes `ctas` CTAs.
+bool in_pairs(std::int64_t ctas, const Shape& shape) {
+  if (shape.pairs == Pairs::never || ctas <= shape.resident_ctas) return false;
+  return shape.pairs == Pairs::beyond_one_wave || ctas <= 2 * shape.resident_ctas;
+}
+
 // How the input lies relative to the output's windows.
 const char* phase_text(const Problem& p, int window_bytes) {
   const std::int64_t x_size = std::int64_t(size_of(p.x_type));
@@ -95,16 +101,20 @@ Path path_of(const Problem& p) {
   return p.rows == 1 ? Path::one_row : Path::rows;
 }
 
-Plan make_plan(const Problem& problem, int threads, int window_bytes, std::int64_t most_ctas) {
+Plan make_plan(const Problem& problem, const Shape& shape) {
   const Problem p = normalised(problem);
   Plan plan{};
   plan.path = path_of(p);
   plan.params.x = p.x;
   plan.params.y = p.y;
   if (plan.path == Path::one_row) {
-    cut_row(p, window_bytes, &plan.params);
-    plan.ctas = (plan.params.items - 1) / threads + 1;
-    if (plan.ctas <= most_ctas) return plan;
+    cut_row(p, shape.window_bytes, &plan.params);
+    plan.ctas = (plan.params.items - 1) / shape.threads + 1;
+    if (in_pairs(plan.ctas, shape)) {
+      plan.path = Path::pairs;
+      plan.ctas = (plan.params.items - 1) / (2 * shape.threads) + 1;
+    }
+    if (plan.ctas <= shape.most_ctas) return plan;
     plan = {.path = Path::rows, .params = {.x = p.x, .y = p.y}, .ctas = 0};
   }
   plan.params.rows = p.rows;
@@ -114,10 +124,10 @@ Plan make_plan(const Problem& problem, int threads, int window_bytes, std::int64
   plan.params.y_row_stride = p.y_row_stride;
   plan.params.y_col_stride = p.y_col_stride;
   if (plan.path == Path::rows) {
-    const std::int64_t per_row = windows_per_row(p, window_bytes);
+    const std::int64_t per_row = windows_per_row(p, shape.window_bytes);
     plan.params.per_row = make_divider(per_row);
     plan.params.items = p.rows * per_row;
-    plan.ctas = (plan.params.items - 1) / threads + 1;
+    plan.ctas = (plan.params.items - 1) / shape.threads + 1;
   } else {
     int rows_log2 = 0;
     while (rows_log2 < kTileRowsLog2 && (1 << rows_log2) < p.rows) ++rows_log2;
@@ -130,17 +140,19 @@ Plan make_plan(const Problem& problem, int threads, int window_bytes, std::int64
   return plan;
 }
 
-std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,
+std::string describe_plan(const Problem& problem, const Plan& plan, const Shape& shape,
                           const LaunchContext& context, bool pdl) {
   std::string path;
-  const std::string phase = phase_text(normalised(problem), window_bytes);
-  if (plan.path == Path::one_row) {
+  const std::string phase = phase_text(normalised(problem), shape.window_bytes);
+  if (plan.path == Path::one_row || plan.path == Path::pairs) {
     path = fmt::format(
-        "path: one row, {} window(s) of {} bytes of y and {} element(s) at its ends; {}\n",
-        plan.params.windows, window_bytes, plan.params.items - plan.params.windows, phase);
+        "path: one row, {} window(s) of {} bytes of y and {} element(s) at its ends, {} a thread; "
+        "{}\n",
+        plan.params.windows, shape.window_bytes, plan.params.items - plan.params.windows,
+        plan.path == Path::pairs ? "two" : "one", phase);
   } else if (plan.path == Path::rows) {
     path = fmt::format("path: {} window(s) of {} bytes of y in {} row(s); {}\n", plan.params.items,
-                       window_bytes, plan.params.rows, phase);
+                       shape.window_bytes, plan.params.rows, phase);
   } else {
     path = fmt::format(
         "path: strided, one element a thread, {} tile(s) of {} x {}: slower than unit columns\n",
@@ -148,7 +160,7 @@ std::string describe_plan(const Problem& problem, const Plan& plan, int threads,
         1 << plan.params.tile_cols_log2);
   }
   return path + fmt::format("launch: grid {}, block {}, shared memory 0{}\n",
-                            capped_grid(plan.ctas, context, threads), threads,
+                            capped_grid(plan.ctas, context, shape.threads), shape.threads,
                             pdl ? ", programmatic dependent" : "");
 }
 

@@ -9,6 +9,7 @@
 //             loaded wide too: directly where it has the phase of the output, else by realigning
 //             two neighbouring vectors. The few elements before the first window and behind the
 //             last (and of windows whose vectors of x reach beyond the row) get a thread each.
+//   pairs     The same with two windows, or elements, a thread.
 //   rows      Windows in rows with a pitch, of which the first and the last may be partly valid:
 //             finding its row costs a thread some forty instructions more (sm_90). Also one row
 //             whose grid is capped: this kernel loops.
@@ -42,12 +43,25 @@ struct Params {
   int tile_cols_log2;  // strided path only: a tile is kTileElements >> this rows of 1 << this
 };
 
-enum class Path { one_row, rows, strided };
+enum class Path { one_row, pairs, rows, strided };
 
 struct Plan {
   Path path;
   Params params;
-  std::int64_t ctas;  // one per `threads` windows, or per tile; the grid may be smaller
+  std::int64_t ctas;  // what the work is cut into; the grid may be smaller (rows, strided)
+};
+
+// Where a thread takes two windows of a row instead of one: never, in grids that fit on the device
+// at once with two but not with one, or in all that do not fit with one.
+enum class Pairs { never, in_one_wave, beyond_one_wave };
+
+// What a plan must know of the kernel's instantiation and of the device.
+struct Shape {
+  int threads;       // of a CTA
+  int window_bytes;  // of the output
+  Pairs pairs = Pairs::never;
+  std::int64_t most_ctas = (std::int64_t{1} << 31) - 1;  // of a grid
+  std::int64_t resident_ctas = most_ctas;                // at once on the device: a wave
 };
 
 // A tile of the strided path: 32 x 32 unless the matrix has fewer rows, then as many times wider.
@@ -60,14 +74,12 @@ inline constexpr int kTileRowsLog2 = 5;
 Problem normalised(Problem problem);
 
 // The path alone, which is all that supports() needs.
-Path path_of(const Problem& normalised);
+Path path_of(const Problem& normalised);  // one_row stands for pairs too
 
-// The grid may have most_ctas CTAs: gridDim.x allows no more than the default.
-Plan make_plan(const Problem& problem, int threads, int window_bytes,
-               std::int64_t most_ctas = (std::int64_t{1} << 31) - 1);
+Plan make_plan(const Problem& problem, const Shape& shape);
 
 // The plan in words, for explain().
-std::string describe_plan(const Problem& problem, const Plan& plan, int threads, int window_bytes,
+std::string describe_plan(const Problem& problem, const Plan& plan, const Shape& shape,
                           const LaunchContext& context, bool pdl);
 
 }  // namespace libkernels::inline LK_BACKEND::op::gelu

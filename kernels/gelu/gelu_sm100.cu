@@ -18,17 +18,17 @@ namespace {
 
 // 32 bytes a thread is the widest access of sm_100. Unmeasured: no B200 was at hand.
 constexpr Config kSm100Configs[] = {
-    // x type, y type, form, threads, CTAs an SM, window bytes
-    {DType::f32, DType::f32, Form::tanh, 128, 12, 32},
-    {DType::f32, DType::f32, Form::erf, 128, 12, 32},
-    {DType::f16, DType::f16, Form::tanh, 128, 12, 32},
-    {DType::f16, DType::f16, Form::erf, 128, 12, 32},
-    {DType::f16, DType::f32, Form::tanh, 128, 12, 32},
-    {DType::f16, DType::f32, Form::erf, 128, 12, 32},
-    {DType::bf16, DType::bf16, Form::tanh, 128, 12, 32},
-    {DType::bf16, DType::bf16, Form::erf, 128, 12, 32},
-    {DType::bf16, DType::f32, Form::tanh, 128, 12, 32},
-    {DType::bf16, DType::f32, Form::erf, 128, 12, 32},
+    // x type, y type, form, threads, CTAs an SM, window bytes, pairs
+    {DType::f32, DType::f32, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::f32, DType::f32, Form::erf, 128, 12, 32, Pairs::never},
+    {DType::f16, DType::f16, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::f16, DType::f16, Form::erf, 128, 12, 32, Pairs::never},
+    {DType::f16, DType::f32, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::f16, DType::f32, Form::erf, 128, 12, 32, Pairs::never},
+    {DType::bf16, DType::bf16, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::bf16, DType::bf16, Form::erf, 128, 12, 32, Pairs::never},
+    {DType::bf16, DType::f32, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::bf16, DType::f32, Form::erf, 128, 12, 32, Pairs::never},
 };
 
 template <class Cfg>
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     gelu_sm100_one_row(Params p) {
   if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
-  gelu_item<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+  gelu_items<Cfg, 1>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
 }
 
 template <class Cfg>
@@ -60,8 +60,9 @@ struct Sm100 {
         return &gelu_sm100_one_row<Cfg>;
       case Path::rows:
         return &gelu_sm100_rows<Cfg>;
-      case Path::strided:
-        break;  // gelu_sm80's
+      case Path::pairs:    // of 16 bytes make a window of 32
+      case Path::strided:  // gelu_sm80's
+        break;
     }
     return nullptr;
   }

@@ -18,7 +18,8 @@ struct Config {
   Form form;
   int threads;       // of a CTA
   int ctas_per_sm;   // that must fit: bounds the registers
-  int window_bytes;  // of the output, one window a thread
+  int window_bytes;  // of the output
+  Pairs pairs;
 };
 
 // The element types and counts of a window.
@@ -83,29 +84,51 @@ LK_DEVICE Words<Window<Cfg>::kOutWords> gelu_words(const Words<Window<Cfg>::kInW
   return out;
 }
 
-// Item i of Path::one_row. The host has done the arithmetic that all threads share; what is left
-// beside the elements' own is some twenty instructions.
-template <class Cfg>
-LK_DEVICE void gelu_item(const Params& p, std::int64_t i) {
+// The inputs of the kEach whole windows first, first + threads, ... of a row. All loads go out
+// before any result is needed.
+template <class Cfg, int kEach>
+LK_DEVICE void load_windows(const Params& p, std::int64_t first,
+                            Words<Window<Cfg>::kInWords> (&in)[kEach]) {
+  constexpr int kWords = Window<Cfg>::kInWords;
+  const auto* x = static_cast<const unsigned char*>(p.x) + first * (4 * kWords);
+  constexpr std::int64_t kStep = Cfg::value.threads * (4 * kWords);
+  if (p.x_phase == 0) [[likely]] {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) in[i] = load_vector<kWords>(x + i * kStep);
+    return;
+  }
+  x -= p.x_phase;
+  Words<kWords> hi[kEach];
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    in[i] = load_vector<kWords>(x + i * kStep);
+    hi[i] = load_vector<kWords>(x + i * kStep + 4 * kWords);
+  }
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) in[i] = funnel_uniform<kWords>(in[i], hi[i], p.x_phase);
+}
+
+// Items first, first + threads, ... of a row, kEach of them. The host has done the arithmetic that
+// all threads share; what is left beside the elements' own is some twenty instructions.
+template <class Cfg, int kEach>
+LK_DEVICE void gelu_items(const Params& p, std::int64_t first) {
   using W = Window<Cfg>;
-  constexpr int kInBytes = 4 * W::kInWords;
-  const auto* x = static_cast<const typename W::In::Element*>(p.x);  // of window 0
-  auto* y = static_cast<typename W::Out::Element*>(p.y);             // of window 0
-  if (i < p.windows) [[likely]] {
-    const auto* from = reinterpret_cast<const unsigned char*>(x + i * W::kItems);
-    Words<W::kInWords> words;
-    if (p.x_phase == 0) [[likely]] {
-      words = load_vector<W::kInWords>(from);
-    } else {
-      const unsigned char* aligned = from - p.x_phase;
-      words = funnel_uniform<W::kInWords>(load_vector<W::kInWords>(aligned),
-                                          load_vector<W::kInWords>(aligned + kInBytes), p.x_phase);
+  constexpr int kThreads = Cfg::value.threads;
+  auto* y = static_cast<typename W::Out::Element*>(p.y);  // of window 0
+  if (first + (kEach - 1) * kThreads < p.windows) [[likely]] {
+    Words<W::kInWords> in[kEach];
+    load_windows<Cfg, kEach>(p, first, in);
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      store_vector<W::kOutWords>(y + (first + i * kThreads) * W::kItems, gelu_words<Cfg>(in[i]));
     }
-    store_vector<W::kOutWords>(y + i * W::kItems, gelu_words<Cfg>(words));
-  } else if (i < p.items) {
-    const std::int64_t e = i - p.windows;  // of the elements before the windows, then those behind
+  } else if constexpr (kEach > 1) {
+#pragma unroll 1
+    for (int i = 0; i < kEach; ++i) gelu_items<Cfg, 1>(p, first + i * kThreads);
+  } else if (first < p.items) {
+    const std::int64_t e = first - p.windows;  // of the elements before the windows, then behind
     const std::int64_t c = e - p.before + (e < p.before ? 0 : p.windows * W::kItems);
-    gelu_element<Cfg>(x + c, y + c);
+    gelu_element<Cfg>(static_cast<const typename W::In::Element*>(p.x) + c, y + c);
   }
 }
 

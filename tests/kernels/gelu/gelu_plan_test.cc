@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWindowBytes = 16;
+constexpr Shape kShape{.threads = kThreads, .window_bytes = kWindowBytes};
 constexpr std::int64_t kMostCtas = (std::int64_t{1} << 31) - 1;
 
 const void* at(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
@@ -51,12 +52,12 @@ TEST(GeluPlan, ColumnMajorIsTransposed) {
   Problem p = problem(70, 33);
   p.x_row_stride = p.y_row_stride = 1;
   p.x_col_stride = p.y_col_stride = 80;  // a pitch, so that rows do not merge
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::rows);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::rows);
   EXPECT_EQ(normalised(p).rows, 33);
   EXPECT_EQ(normalised(p).cols, 70);
   p.x_row_stride = 33;  // x row-major, y column-major
   p.x_col_stride = 1;
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::strided);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::strided);
 }
 
 TEST(GeluPlan, OneColumnIsOneRow) {
@@ -65,18 +66,18 @@ TEST(GeluPlan, OneColumnIsOneRow) {
   EXPECT_EQ(normalised(p).cols, 1000);
   p.x_row_stride = 3;  // every third element
   EXPECT_EQ(normalised(p).x_col_stride, 3);
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::strided);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::strided);
 }
 
 TEST(GeluPlan, StridesOfExtentsOfOneAreIgnored) {
   Problem p = problem(1, 1);
   p.x_row_stride = p.x_col_stride = 77;
   p.y_row_stride = p.y_col_stride = 99;
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::one_row);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::one_row);
   p = problem(1, 50);
   p.x_row_stride = 1;
   p.y_row_stride = 1;
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::one_row);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::one_row);
 }
 
 // Every element of every row lies in exactly one window: window w of a row whose start is `phase`
@@ -90,7 +91,7 @@ TEST(GeluPlan, WindowsCoverEveryElementOnce) {
         for (const std::int64_t cols : {1, 2, 7, 8, 9, 31, 99, 100}) {
           Problem p = problem(5, cols, type, 4096, std::uintptr_t(1 << 20) + offset * size);
           p.x_row_stride = p.y_row_stride = pitch;
-          const Plan plan = make_plan(p, kThreads, kWindowBytes);
+          const Plan plan = make_plan(p, kShape);
           if (plan.path != Path::rows) continue;  // cols == 1
           const std::int64_t per_row = plan.params.per_row.divisor;
           EXPECT_EQ(plan.params.items, per_row * plan.params.rows);
@@ -117,7 +118,7 @@ TEST(GeluPlan, OneRowIsCutIntoWindowsAndSingleElements) {
         for (std::int64_t cols = 1; cols < 5 * k; ++cols) {
           const Problem p = problem(1, cols, type, std::uintptr_t(4096 + x_offset * size),
                                     std::uintptr_t(8192 + y_offset * size));
-          const Plan plan = make_plan(p, kThreads, kWindowBytes);
+          const Plan plan = make_plan(p, kShape);
           ASSERT_EQ(plan.path, Path::one_row);
           const Params& q = plan.params;
           const auto x = std::int64_t(reinterpret_cast<std::uintptr_t>(q.x)) - 4096;
@@ -142,14 +143,36 @@ TEST(GeluPlan, OneRowIsCutIntoWindowsAndSingleElements) {
 
 TEST(GeluPlan, ACappedRowLoopsOverItsWindows) {
   const Problem p = problem(1, 100003, DType::bf16, 4098, 8200);
-  const Plan whole = make_plan(p, kThreads, kWindowBytes);
+  const Plan whole = make_plan(p, kShape);
   EXPECT_EQ(whole.path, Path::one_row);
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes, whole.ctas).path, Path::one_row);
-  const Plan capped = make_plan(p, kThreads, kWindowBytes, whole.ctas - 1);
+  Shape shape = kShape;
+  shape.most_ctas = whole.ctas;
+  EXPECT_EQ(make_plan(p, shape).path, Path::one_row);
+  shape.most_ctas = whole.ctas - 1;
+  const Plan capped = make_plan(p, shape);
   EXPECT_EQ(capped.path, Path::rows);
   EXPECT_EQ(capped.params.x, p.x);
   EXPECT_EQ(capped.params.rows, 1);
   EXPECT_EQ(capped.params.per_row.divisor, capped.params.items);
+}
+
+TEST(GeluPlan, PairsWhereTheyMakeOneWave) {
+  Shape shape = kShape;
+  shape.resident_ctas = 100;
+  const auto plan = [&](std::int64_t windows, Pairs pairs) {
+    shape.pairs = pairs;
+    return make_plan(problem(1, 8 * windows), shape);
+  };
+  EXPECT_EQ(plan(200 * kThreads, Pairs::never).path, Path::one_row);
+  for (const Pairs pairs : {Pairs::in_one_wave, Pairs::beyond_one_wave}) {
+    EXPECT_EQ(plan(100 * kThreads, pairs).path, Path::one_row);
+    EXPECT_EQ(plan(100 * kThreads + 1, pairs).path, Path::pairs);
+    EXPECT_EQ(plan(100 * kThreads + 1, pairs).ctas, 51);
+    EXPECT_EQ(plan(200 * kThreads, pairs).path, Path::pairs);
+    EXPECT_EQ(plan(200 * kThreads, pairs).ctas, 100);
+  }
+  EXPECT_EQ(plan(200 * kThreads + 1, Pairs::in_one_wave).path, Path::one_row);
+  EXPECT_EQ(plan(200 * kThreads + 1, Pairs::beyond_one_wave).path, Path::pairs);
 }
 
 // C8: element counts at which a 32-bit count, or a ceiling division of ints, overflows.
@@ -161,7 +184,7 @@ TEST(GeluPlan, C8GridsOfHugeProblemsAreLegalAndCoverThem) {
        {two31 - 1, two31, 2 * two31, 4 * two31, 9 * (two31 >> 3), two31 << 10}) {
     for (const DType type : {DType::bf16, DType::f32}) {
       for (Problem p : {problem(1, n, type), problem(n, 1, type), problem(n / 9, 9, type)}) {
-        const Plan plan = make_plan(p, kThreads, kWindowBytes);
+        const Plan plan = make_plan(p, kShape);
         const std::int64_t per_window = kWindowBytes / std::int64_t(size_of(type));
         EXPECT_GE(plan.params.items * per_window, p.rows * p.cols);
         EXPECT_GE(plan.ctas * kThreads, plan.params.items);
@@ -179,7 +202,7 @@ TEST(GeluPlan, StridedTilesCoverTheMatrix) {
       Problem p = problem(rows, cols);
       p.x_row_stride = 3 * cols + 1;
       p.x_col_stride = 3;
-      const Plan plan = make_plan(p, kThreads, kWindowBytes);
+      const Plan plan = make_plan(p, kShape);
       if (plan.path != Path::strided) continue;  // one element
       const std::int64_t tile_cols = std::int64_t{1} << plan.params.tile_cols_log2;
       const std::int64_t tile_rows = kTileElements / tile_cols;
@@ -196,7 +219,7 @@ TEST(GeluPlan, StridedTilesCoverTheMatrix) {
 
 TEST(GeluPlan, MaxSmsCapsTheGrid) {
   const DeviceProperties properties = h200();
-  const Plan plan = make_plan(problem(1, 1 << 24), kThreads, kWindowBytes);
+  const Plan plan = make_plan(problem(1, 1 << 24), kShape);
   const LaunchContext all{properties, 132, false, nullptr, nullptr};
   const LaunchContext one{properties, 1, false, nullptr, nullptr};
   EXPECT_EQ(capped_grid(plan.ctas, all, kThreads), plan.ctas);
@@ -207,8 +230,7 @@ TEST(GeluPlan, DescriptionSaysWhatAlignmentCosts) {
   const DeviceProperties properties = h200();
   const LaunchContext all{properties, 132, false, nullptr, nullptr};
   const auto text = [&](const Problem& p) {
-    return describe_plan(p, make_plan(p, kThreads, kWindowBytes), kThreads, kWindowBytes, all,
-                         false);
+    return describe_plan(p, make_plan(p, kShape), kShape, all, false);
   };
   EXPECT_NE(text(problem(1, 1000)).find("in phase"), std::string::npos);
   EXPECT_NE(text(problem(1, 1000, DType::bf16, 4098)).find("out of phase"), std::string::npos);
