@@ -61,10 +61,13 @@ void cut_row(const Problem& p, int window_bytes, Params* params) {
   params->y = static_cast<char*>(p.y) + before * y_size;
 }
 
-// Whether threads take two items, where one each takes `ctas` CTAs.
-bool in_pairs(std::int64_t ctas, const Shape& shape) {
-  if (shape.pairs == Pairs::never || ctas <= shape.resident_ctas) return false;
-  return shape.pairs == Pairs::beyond_one_wave || ctas <= 2 * shape.resident_ctas;
+// Whether threads take two windows, where one each takes `ctas` CTAs. Below one and a half waves
+// the half-empty one of pairs takes longer.
+bool in_pairs(const Params& row, std::int64_t ctas, const Shape& shape) {
+  const bool only_windows = row.items == row.windows && row.x_phase == 0;
+  if (!only_windows || ctas <= shape.resident_ctas + shape.resident_ctas / 2) return false;
+  return shape.pairs == Pairs::beyond_one_wave ||
+         (shape.pairs == Pairs::in_one_wave && ctas <= 2 * shape.resident_ctas);
 }
 
 // How the input lies relative to the output's windows.
@@ -110,7 +113,7 @@ Plan make_plan(const Problem& problem, const Shape& shape) {
   if (plan.path == Path::one_row) {
     cut_row(p, shape.window_bytes, &plan.params);
     plan.ctas = (plan.params.items - 1) / shape.threads + 1;
-    if (in_pairs(plan.ctas, shape)) {
+    if (in_pairs(plan.params, plan.ctas, shape)) {
       plan.path = Path::pairs;
       plan.ctas = (plan.params.items - 1) / (2 * shape.threads) + 1;
     }

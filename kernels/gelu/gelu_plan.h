@@ -9,7 +9,8 @@
 //             loaded wide too: directly where it has the phase of the output, else by realigning
 //             two neighbouring vectors. The few elements before the first window and behind the
 //             last (and of windows whose vectors of x reach beyond the row) get a thread each.
-//   pairs     The same with two windows, or elements, a thread.
+//   pairs     The same with two windows a thread, where all elements are in whole windows and x has
+//             the phase of y.
 //   rows      Windows in rows with a pitch, of which the first and the last may be partly valid:
 //             finding its row costs a thread some forty instructions more (sm_90). Also one row
 //             whose grid is capped: this kernel loops.
@@ -51,8 +52,8 @@ struct Plan {
   std::int64_t ctas;  // what the work is cut into; the grid may be smaller (rows, strided)
 };
 
-// Where a thread takes two windows of a row instead of one: never, in grids that fit on the device
-// at once with two but not with one, or in all that do not fit with one.
+// Where threads take two windows of a row instead of one each: never, where pairs fit on the device
+// at once, or wherever single windows do not.
 enum class Pairs { never, in_one_wave, beyond_one_wave };
 
 // What a plan must know of the kernel's instantiation and of the device.
@@ -61,7 +62,7 @@ struct Shape {
   int window_bytes;  // of the output
   Pairs pairs = Pairs::never;
   std::int64_t most_ctas = (std::int64_t{1} << 31) - 1;  // of a grid
-  std::int64_t resident_ctas = most_ctas;                // at once on the device: a wave
+  std::int64_t resident_ctas = most_ctas / 2;            // at once on the device: a wave
 };
 
 // A tile of the strided path: 32 x 32 unless the matrix has fewer rows, then as many times wider.

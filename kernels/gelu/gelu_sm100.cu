@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     gelu_sm100_one_row(Params p) {
   if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
-  gelu_items<Cfg, 1>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+  gelu_item<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
 }
 
 template <class Cfg>

@@ -34,12 +34,20 @@ constexpr Config kSm90Configs[] = {
     {DType::bf16, DType::f32, Form::erf, 128, 12, 16, Pairs::beyond_one_wave},
 };
 
-template <class Cfg, int kEach>
+template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     gelu_sm90_one_row(Params p) {
   if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
-  gelu_items<Cfg, kEach>(p, std::int64_t(blockIdx.x) * (kEach * Cfg::value.threads) + threadIdx.x);
+  gelu_item<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm90_pairs(Params p) {
+  if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
+  gelu_pair<Cfg>(p, std::int64_t(blockIdx.x) * (2 * Cfg::value.threads) + threadIdx.x);
 }
 
 template <class Cfg>
@@ -60,9 +68,9 @@ struct Sm90 {
   static KernelPointer kernel(Path path) {
     switch (path) {
       case Path::one_row:
-        return &gelu_sm90_one_row<Cfg, 1>;
+        return &gelu_sm90_one_row<Cfg>;
       case Path::pairs:
-        return &gelu_sm90_one_row<Cfg, 2>;
+        return &gelu_sm90_pairs<Cfg>;
       case Path::rows:
         return &gelu_sm90_rows<Cfg>;
       case Path::strided:

@@ -84,51 +84,50 @@ LK_DEVICE Words<Window<Cfg>::kOutWords> gelu_words(const Words<Window<Cfg>::kInW
   return out;
 }
 
-// The inputs of the kEach whole windows first, first + threads, ... of a row. All loads go out
-// before any result is needed.
-template <class Cfg, int kEach>
-LK_DEVICE void load_windows(const Params& p, std::int64_t first,
-                            Words<Window<Cfg>::kInWords> (&in)[kEach]) {
+// The input of whole window i of a row.
+template <class Cfg>
+LK_DEVICE Words<Window<Cfg>::kInWords> load_item(const Params& p, std::int64_t i) {
   constexpr int kWords = Window<Cfg>::kInWords;
-  const auto* x = static_cast<const unsigned char*>(p.x) + first * (4 * kWords);
-  constexpr std::int64_t kStep = Cfg::value.threads * (4 * kWords);
-  if (p.x_phase == 0) [[likely]] {
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) in[i] = load_vector<kWords>(x + i * kStep);
-    return;
-  }
+  const auto* x = static_cast<const unsigned char*>(p.x) + i * (4 * kWords);
+  if (p.x_phase == 0) [[likely]]
+    return load_vector<kWords>(x);
   x -= p.x_phase;
-  Words<kWords> hi[kEach];
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    in[i] = load_vector<kWords>(x + i * kStep);
-    hi[i] = load_vector<kWords>(x + i * kStep + 4 * kWords);
-  }
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) in[i] = funnel_uniform<kWords>(in[i], hi[i], p.x_phase);
+  return funnel_uniform<kWords>(load_vector<kWords>(x), load_vector<kWords>(x + 4 * kWords),
+                                p.x_phase);
 }
 
-// Items first, first + threads, ... of a row, kEach of them. The host has done the arithmetic that
-// all threads share; what is left beside the elements' own is some twenty instructions.
-template <class Cfg, int kEach>
-LK_DEVICE void gelu_items(const Params& p, std::int64_t first) {
+// Item i of a row: a window or an element. The host has done the arithmetic that all threads share;
+// what is left beside the elements' own is some twenty instructions.
+template <class Cfg>
+LK_DEVICE void gelu_item(const Params& p, std::int64_t i) {
   using W = Window<Cfg>;
-  constexpr int kThreads = Cfg::value.threads;
   auto* y = static_cast<typename W::Out::Element*>(p.y);  // of window 0
-  if (first + (kEach - 1) * kThreads < p.windows) [[likely]] {
-    Words<W::kInWords> in[kEach];
-    load_windows<Cfg, kEach>(p, first, in);
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      store_vector<W::kOutWords>(y + (first + i * kThreads) * W::kItems, gelu_words<Cfg>(in[i]));
-    }
-  } else if constexpr (kEach > 1) {
-#pragma unroll 1
-    for (int i = 0; i < kEach; ++i) gelu_items<Cfg, 1>(p, first + i * kThreads);
-  } else if (first < p.items) {
-    const std::int64_t e = first - p.windows;  // of the elements before the windows, then behind
+  if (i >= p.windows) [[unlikely]] {
+    if (i >= p.items) return;
+    const std::int64_t e =
+        i - p.windows;  // of the elements before the windows, then of those behind
     const std::int64_t c = e - p.before + (e < p.before ? 0 : p.windows * W::kItems);
     gelu_element<Cfg>(static_cast<const typename W::In::Element*>(p.x) + c, y + c);
+    return;
+  }
+  store_vector<W::kOutWords>(y + i * W::kItems, gelu_words<Cfg>(load_item<Cfg>(p, i)));
+}
+
+// Windows i and i + threads of a row of whole windows whose x has the phase of y. Both loads go out
+// before a result is needed.
+template <class Cfg>
+LK_DEVICE void gelu_pair(const Params& p, std::int64_t i) {
+  using W = Window<Cfg>;
+  constexpr std::int64_t kInBytes = 4 * W::kInWords, kOutBytes = Cfg::value.window_bytes;
+  const auto* x = static_cast<const unsigned char*>(p.x) + i * kInBytes;
+  auto* y = static_cast<unsigned char*>(p.y) + i * kOutBytes;
+  if (i + Cfg::value.threads < p.windows) [[likely]] {
+    const auto first = load_vector<W::kInWords>(x);
+    const auto second = load_vector<W::kInWords>(x + Cfg::value.threads * kInBytes);
+    store_vector<W::kOutWords>(y, gelu_words<Cfg>(first));
+    store_vector<W::kOutWords>(y + Cfg::value.threads * kOutBytes, gelu_words<Cfg>(second));
+  } else if (i < p.windows) {
+    store_vector<W::kOutWords>(y, gelu_words<Cfg>(load_vector<W::kInWords>(x)));
   }
 }
 

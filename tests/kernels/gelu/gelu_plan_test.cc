@@ -156,7 +156,7 @@ TEST(GeluPlan, ACappedRowLoopsOverItsWindows) {
   EXPECT_EQ(capped.params.per_row.divisor, capped.params.items);
 }
 
-TEST(GeluPlan, PairsWhereTheyMakeOneWave) {
+TEST(GeluPlan, PairsWhereTheyFillAWave) {
   Shape shape = kShape;
   shape.resident_ctas = 100;
   const auto plan = [&](std::int64_t windows, Pairs pairs) {
@@ -165,14 +165,19 @@ TEST(GeluPlan, PairsWhereTheyMakeOneWave) {
   };
   EXPECT_EQ(plan(200 * kThreads, Pairs::never).path, Path::one_row);
   for (const Pairs pairs : {Pairs::in_one_wave, Pairs::beyond_one_wave}) {
-    EXPECT_EQ(plan(100 * kThreads, pairs).path, Path::one_row);
-    EXPECT_EQ(plan(100 * kThreads + 1, pairs).path, Path::pairs);
-    EXPECT_EQ(plan(100 * kThreads + 1, pairs).ctas, 51);
+    EXPECT_EQ(plan(150 * kThreads, pairs).path, Path::one_row);
+    EXPECT_EQ(plan(150 * kThreads + 1, pairs).path, Path::pairs);
+    EXPECT_EQ(plan(150 * kThreads + 1, pairs).ctas, 76);
     EXPECT_EQ(plan(200 * kThreads, pairs).path, Path::pairs);
     EXPECT_EQ(plan(200 * kThreads, pairs).ctas, 100);
   }
   EXPECT_EQ(plan(200 * kThreads + 1, Pairs::in_one_wave).path, Path::one_row);
   EXPECT_EQ(plan(200 * kThreads + 1, Pairs::beyond_one_wave).path, Path::pairs);
+  // Not with single elements, nor with x out of phase.
+  shape.pairs = Pairs::beyond_one_wave;
+  const std::int64_t n = 8 * 200 * kThreads;
+  EXPECT_EQ(make_plan(problem(1, n + 1), shape).path, Path::one_row);
+  EXPECT_EQ(make_plan(problem(1, n, DType::bf16, 4098), shape).path, Path::one_row);
 }
 
 // C8: element counts at which a 32-bit count, or a ceiling division of ints, overflows.
