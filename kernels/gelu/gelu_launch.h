@@ -97,7 +97,8 @@ struct Row {
   static cudaError_t preload() {
     return for_each_config<kCount>([](auto index) {
       using Cfg = std::integral_constant<Config, G::kConfigs[decltype(index)::value]>;
-      for (const Path path : {Path::one_row, Path::pairs, Path::rows, Path::strided}) {
+      for (const Path path :
+           {Path::singles, Path::pairs, Path::one_row, Path::rows, Path::strided}) {
         const KernelPointer kernel = G::template kernel<Cfg>(path);
         if (kernel == nullptr) continue;
         KernelResources ignored;

@@ -31,43 +31,54 @@ std::int64_t windows_per_row(const Problem& p, int window_bytes) {
   return (phase + p.cols * size - 1) / window_bytes + 1;
 }
 
-// Where the only row's windows and single elements are: the fields of Path::one_row. Offsets are in
-// elements from the row's start, and an address is formed only inside the row.
+// Where the only row's windows and its ends are. Offsets are in elements from the row's start, and
+// an address is formed only inside the row.
 void cut_row(const Problem& p, int window_bytes, Params* params) {
+  constexpr std::int64_t kLine = 128;  // bytes: a warp's windows are whole lines of y
   const std::int64_t x_size = std::int64_t(size_of(p.x_type));
   const std::int64_t y_size = std::int64_t(size_of(p.y_type));
   const std::int64_t in_window = window_bytes / y_size;  // elements
   const std::int64_t x_bytes = in_window * x_size;       // of a window
-  const std::int64_t y_phase = phase_of(p.y, window_bytes);
-  std::int64_t before = std::min(p.cols, (window_bytes - y_phase) % window_bytes / y_size);
+  std::int64_t before = std::min(p.cols, (kLine - phase_of(p.y, kLine)) % kLine / y_size);
   std::int64_t windows = (p.cols - before) / in_window;
   const std::int64_t x_phase = (phase_of(p.x, x_bytes) + before * x_size) % x_bytes;
   if (x_phase != 0) {
     // A window's two vectors of x begin x_phase bytes before its first element.
-    if (windows > 0 && before * x_size < x_phase) {
-      before += in_window;
-      --windows;
+    if (before * x_size < x_phase) {
+      const std::int64_t skipped = std::min(windows, kLine / window_bytes);
+      before += skipped * in_window;
+      windows -= skipped;
     }
-    const auto end_of = [&](std::int64_t w) {  // of window w's vectors
-      return (before + w * in_window) * x_size - x_phase + 2 * x_bytes;
-    };
-    if (windows > 0 && end_of(windows - 1) > p.cols * x_size) --windows;
+    const std::int64_t end = (before + (windows + 1) * in_window) * x_size - x_phase;
+    if (windows > 0 && end > p.cols * x_size) --windows;
   }
-  params->before = before;
   params->windows = windows;
-  params->items = windows + (p.cols - windows * in_window);
+  params->ends = p.cols - windows * in_window;
+  params->before = before;
   params->x_phase = std::uint32_t(x_phase);
   params->x = static_cast<const char*>(p.x) + before * x_size;
   params->y = static_cast<char*>(p.y) + before * y_size;
 }
 
-// Whether threads take two windows, where one each takes `ctas` CTAs. Below one and a half waves
-// the half-empty one of pairs takes longer.
-bool in_pairs(const Params& row, std::int64_t ctas, const Shape& shape) {
-  const bool only_windows = row.items == row.windows && row.x_phase == 0;
-  if (!only_windows || ctas <= shape.resident_ctas + shape.resident_ctas / 2) return false;
-  return shape.pairs == Pairs::beyond_one_wave ||
-         (shape.pairs == Pairs::in_one_wave && ctas <= 2 * shape.resident_ctas);
+// The path of a row that has been cut, and its CTAs. Below one and a half waves of CTAs with one
+// window a thread, the half-empty wave of pairs takes longer.
+void choose_path(const Shape& shape, Plan* plan) {
+  const Params& row = plan->params;
+  plan->ctas = (row.windows + shape.threads - 1) / shape.threads;
+  if (row.ends != 0 || row.x_phase != 0) {
+    plan->path = Path::one_row;
+    ++plan->ctas;
+    return;
+  }
+  const std::int64_t wave = shape.resident_ctas;
+  const bool one_wave_of_pairs = plan->ctas > wave + wave / 2 && plan->ctas <= 2 * wave;
+  const bool many_waves = plan->ctas > 2 * wave;
+  plan->path = Path::singles;
+  if ((shape.pairs != Pairs::never && one_wave_of_pairs) ||
+      (shape.pairs == Pairs::beyond_one_wave && many_waves)) {
+    plan->path = Path::pairs;
+    plan->ctas = (plan->ctas + 1) / 2;
+  }
 }
 
 // How the input lies relative to the output's windows.
@@ -112,11 +123,7 @@ Plan make_plan(const Problem& problem, const Shape& shape) {
   plan.params.y = p.y;
   if (plan.path == Path::one_row) {
     cut_row(p, shape.window_bytes, &plan.params);
-    plan.ctas = (plan.params.items - 1) / shape.threads + 1;
-    if (in_pairs(plan.params, plan.ctas, shape)) {
-      plan.path = Path::pairs;
-      plan.ctas = (plan.params.items - 1) / (2 * shape.threads) + 1;
-    }
+    choose_path(shape, &plan);
     if (plan.ctas <= shape.most_ctas) return plan;
     plan = {.path = Path::rows, .params = {.x = p.x, .y = p.y}, .ctas = 0};
   }
@@ -147,12 +154,12 @@ std::string describe_plan(const Problem& problem, const Plan& plan, const Shape&
                           const LaunchContext& context, bool pdl) {
   std::string path;
   const std::string phase = phase_text(normalised(problem), shape.window_bytes);
-  if (plan.path == Path::one_row || plan.path == Path::pairs) {
+  if (plan.path != Path::rows && plan.path != Path::strided) {
     path = fmt::format(
-        "path: one row, {} window(s) of {} bytes of y and {} element(s) at its ends, {} a thread; "
+        "path: one row, {} window(s) of {} bytes of y, {} a thread, and {} element(s) at its ends; "
         "{}\n",
-        plan.params.windows, shape.window_bytes, plan.params.items - plan.params.windows,
-        plan.path == Path::pairs ? "two" : "one", phase);
+        plan.params.windows, shape.window_bytes, plan.path == Path::pairs ? "two" : "one",
+        plan.params.ends, phase);
   } else if (plan.path == Path::rows) {
     path = fmt::format("path: {} window(s) of {} bytes of y in {} row(s); {}\n", plan.params.items,
                        shape.window_bytes, plan.params.rows, phase);

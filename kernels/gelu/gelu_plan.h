@@ -4,13 +4,14 @@
 // output's unit stride run along the columns (both views transposed alike), then merges all rows
 // into one where neither view has gaps. What is left decides the path:
 //
-//   one_row   Both views have unit column stride and one row is left. A thread owns one window of
-//             the output: the aligned 16 (or 32) bytes at which a wide store is legal. The input is
-//             loaded wide too: directly where it has the phase of the output, else by realigning
-//             two neighbouring vectors. The few elements before the first window and behind the
-//             last (and of windows whose vectors of x reach beyond the row) get a thread each.
-//   pairs     The same with two windows a thread, where all elements are in whole windows and x has
-//             the phase of y.
+//   singles   Both views have unit column stride and one row is left. A thread owns one window of
+//             the output, the aligned 16 (or 32) bytes at which a wide store is legal; all elements
+//             are in whole windows, and x has the phase of y: it is loaded wide too.
+//   pairs     The same with two windows a thread.
+//   one_row   One row of any length and at any addresses. Window 0 begins a line of the output; the
+//             few elements before it and behind the last get a thread each, in a CTA of their own
+//             that starts first. Where x is out of phase with y, a window of it is realigned from
+//             two neighbouring vectors.
 //   rows      Windows in rows with a pitch, of which the first and the last may be partly valid:
 //             finding its row costs a thread some forty instructions more (sm_90). Also one row
 //             whose grid is capped: this kernel loops.
@@ -30,21 +31,22 @@ namespace libkernels::inline LK_BACKEND::op::gelu {
 struct Params {
   const void* x;       // one_row: where window 0 is
   void* y;             // likewise
-  std::int64_t items;  // windows and single elements, windows, or tiles in all
   bool trigger_early;  // dependent launch: let the next grid start before this one ends
-  // one_row
-  std::uint32_t x_phase;  // bytes of x from the last multiple of a window's input to a window's
-  std::int64_t windows;   // whole ones; items - windows elements are left
+  // singles, pairs, one_row
+  std::int64_t windows;   // whole ones
+  std::int64_t ends;      // elements in none of them
   std::int64_t before;    // of these before window 0
+  std::uint32_t x_phase;  // bytes of x from the last multiple of a window's input to a window's
   // rows, strided
   std::int64_t rows, cols;
   std::int64_t x_row_stride, x_col_stride;
   std::int64_t y_row_stride, y_col_stride;
+  std::int64_t items;  // windows or tiles in all
   Divider per_row;     // windows of a row, or tiles of a row of tiles
   int tile_cols_log2;  // strided path only: a tile is kTileElements >> this rows of 1 << this
 };
 
-enum class Path { one_row, pairs, rows, strided };
+enum class Path { singles, pairs, one_row, rows, strided };
 
 struct Plan {
   Path path;
@@ -75,7 +77,7 @@ inline constexpr int kTileRowsLog2 = 5;
 Problem normalised(Problem problem);
 
 // The path alone, which is all that supports() needs.
-Path path_of(const Problem& normalised);  // one_row stands for pairs too
+Path path_of(const Problem& normalised);  // one_row stands for singles and pairs too
 
 Plan make_plan(const Problem& problem, const Shape& shape);
 

@@ -33,10 +33,18 @@ constexpr Config kSm100Configs[] = {
 
 template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm100_singles(Params p) {
+  if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
+  gelu_single<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     gelu_sm100_one_row(Params p) {
   if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
-  gelu_item<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+  gelu_row<Cfg>(p);
 }
 
 template <class Cfg>
@@ -56,6 +64,8 @@ struct Sm100 {
   template <class Cfg>
   static KernelPointer kernel(Path path) {
     switch (path) {
+      case Path::singles:
+        return &gelu_sm100_singles<Cfg>;
       case Path::one_row:
         return &gelu_sm100_one_row<Cfg>;
       case Path::rows:

@@ -41,14 +41,20 @@ constexpr Config kSm80Configs[] = {
 
 template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
-    gelu_sm80_one_row(Params p) {
-  gelu_item<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+    gelu_sm80_singles(Params p) {
+  gelu_single<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
 }
 
 template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     gelu_sm80_pairs(Params p) {
   gelu_pair<Cfg>(p, std::int64_t(blockIdx.x) * (2 * Cfg::value.threads) + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm80_one_row(Params p) {
+  gelu_row<Cfg>(p);
 }
 
 template <class Cfg>
@@ -88,10 +94,12 @@ struct Sm80 {
   template <class Cfg>
   static KernelPointer kernel(Path path) {
     switch (path) {
-      case Path::one_row:
-        return &gelu_sm80_one_row<Cfg>;
+      case Path::singles:
+        return &gelu_sm80_singles<Cfg>;
       case Path::pairs:
         return &gelu_sm80_pairs<Cfg>;
+      case Path::one_row:
+        return &gelu_sm80_one_row<Cfg>;
       case Path::rows:
         return &gelu_sm80_rows<Cfg>;
       case Path::strided:

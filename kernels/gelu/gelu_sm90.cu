@@ -36,10 +36,10 @@ constexpr Config kSm90Configs[] = {
 
 template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
-    gelu_sm90_one_row(Params p) {
+    gelu_sm90_singles(Params p) {
   if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
-  gelu_item<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+  gelu_single<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
 }
 
 template <class Cfg>
@@ -48,6 +48,14 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
   gelu_pair<Cfg>(p, std::int64_t(blockIdx.x) * (2 * Cfg::value.threads) + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm90_one_row(Params p) {
+  if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
+  gelu_row<Cfg>(p);
 }
 
 template <class Cfg>
@@ -67,10 +75,12 @@ struct Sm90 {
   template <class Cfg>
   static KernelPointer kernel(Path path) {
     switch (path) {
-      case Path::one_row:
-        return &gelu_sm90_one_row<Cfg>;
+      case Path::singles:
+        return &gelu_sm90_singles<Cfg>;
       case Path::pairs:
         return &gelu_sm90_pairs<Cfg>;
+      case Path::one_row:
+        return &gelu_sm90_one_row<Cfg>;
       case Path::rows:
         return &gelu_sm90_rows<Cfg>;
       case Path::strided:

@@ -84,37 +84,44 @@ LK_DEVICE Words<Window<Cfg>::kOutWords> gelu_words(const Words<Window<Cfg>::kInW
   return out;
 }
 
-// The input of whole window i of a row.
+// A row of one CTA for its ends and a window a thread of the others.
 template <class Cfg>
-LK_DEVICE Words<Window<Cfg>::kInWords> load_item(const Params& p, std::int64_t i) {
-  constexpr int kWords = Window<Cfg>::kInWords;
-  const auto* x = static_cast<const unsigned char*>(p.x) + i * (4 * kWords);
-  if (p.x_phase == 0) [[likely]]
-    return load_vector<kWords>(x);
-  x -= p.x_phase;
-  return funnel_uniform<kWords>(load_vector<kWords>(x), load_vector<kWords>(x + 4 * kWords),
-                                p.x_phase);
-}
-
-// Item i of a row: a window or an element. The host has done the arithmetic that all threads share;
-// what is left beside the elements' own is some twenty instructions.
-template <class Cfg>
-LK_DEVICE void gelu_item(const Params& p, std::int64_t i) {
+LK_DEVICE void gelu_row(const Params& p) {
   using W = Window<Cfg>;
-  auto* y = static_cast<typename W::Out::Element*>(p.y);  // of window 0
-  if (i >= p.windows) [[unlikely]] {
-    if (i >= p.items) return;
-    const std::int64_t e =
-        i - p.windows;  // of the elements before the windows, then of those behind
-    const std::int64_t c = e - p.before + (e < p.before ? 0 : p.windows * W::kItems);
-    gelu_element<Cfg>(static_cast<const typename W::In::Element*>(p.x) + c, y + c);
+  constexpr int kInBytes = 4 * W::kInWords;
+  if (blockIdx.x == 0) {
+    const auto* x = static_cast<const typename W::In::Element*>(p.x);  // of window 0
+    auto* y = static_cast<typename W::Out::Element*>(p.y);             // likewise
+#pragma unroll 1
+    for (std::int64_t e = threadIdx.x; e < p.ends; e += Cfg::value.threads) {
+      const std::int64_t c = e - p.before + (e < p.before ? 0 : p.windows * W::kItems);
+      gelu_element<Cfg>(x + c, y + c);
+    }
     return;
   }
-  store_vector<W::kOutWords>(y + i * W::kItems, gelu_words<Cfg>(load_item<Cfg>(p, i)));
+  const std::int64_t i = std::int64_t(blockIdx.x - 1) * Cfg::value.threads + threadIdx.x;
+  if (i >= p.windows) return;
+  const auto* x = static_cast<const unsigned char*>(p.x) + i * kInBytes - p.x_phase;
+  auto words = load_vector<W::kInWords>(x);
+  if (p.x_phase != 0) {
+    words = funnel_uniform<W::kInWords>(words, load_vector<W::kInWords>(x + kInBytes), p.x_phase);
+  }
+  store_vector<W::kOutWords>(static_cast<unsigned char*>(p.y) + i * Cfg::value.window_bytes,
+                             gelu_words<Cfg>(words));
 }
 
-// Windows i and i + threads of a row of whole windows whose x has the phase of y. Both loads go out
-// before a result is needed.
+// Window i of a row of nothing else whose x has the phase of y. A small grid waits for its
+// instructions as well as for its data: these are in one piece, some twenty besides the elements'.
+template <class Cfg>
+LK_DEVICE void gelu_single(const Params& p, std::int64_t i) {
+  using W = Window<Cfg>;
+  if (i >= p.windows) return;
+  const auto* x = static_cast<const unsigned char*>(p.x) + i * (4 * W::kInWords);
+  store_vector<W::kOutWords>(static_cast<unsigned char*>(p.y) + i * Cfg::value.window_bytes,
+                             gelu_words<Cfg>(load_vector<W::kInWords>(x)));
+}
+
+// Windows i and i + threads of such a row. Both loads go out before a result is needed.
 template <class Cfg>
 LK_DEVICE void gelu_pair(const Params& p, std::int64_t i) {
   using W = Window<Cfg>;

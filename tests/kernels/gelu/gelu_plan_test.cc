@@ -107,19 +107,19 @@ TEST(GeluPlan, WindowsCoverEveryElementOnce) {
   }
 }
 
-// One row: each element is in one window or has a thread of its own, window 0 of y is aligned, and
-// the two vectors from which a window of x is realigned lie inside the row.
-TEST(GeluPlan, OneRowIsCutIntoWindowsAndSingleElements) {
+// One row: each element is in one window or at an end, window 0 begins a line of y, and the two
+// vectors from which a window of x is realigned lie inside the row.
+TEST(GeluPlan, OneRowIsCutIntoWindowsAndEnds) {
+  constexpr std::int64_t kLine = 128;
   for (const DType type : {DType::bf16, DType::f32}) {
     const std::int64_t size = std::int64_t(size_of(type));
     const std::int64_t k = kWindowBytes / size;
     for (std::int64_t x_offset = 0; x_offset < k; ++x_offset) {
-      for (std::int64_t y_offset = 0; y_offset < k; ++y_offset) {
-        for (std::int64_t cols = 1; cols < 5 * k; ++cols) {
+      for (std::int64_t y_offset = 0; y_offset <= kLine / size; ++y_offset) {
+        for (std::int64_t cols = 1; cols < 2 * kLine / size + 5 * k; ++cols) {
           const Problem p = problem(1, cols, type, std::uintptr_t(4096 + x_offset * size),
                                     std::uintptr_t(8192 + y_offset * size));
           const Plan plan = make_plan(p, kShape);
-          ASSERT_EQ(plan.path, Path::one_row);
           const Params& q = plan.params;
           const auto x = std::int64_t(reinterpret_cast<std::uintptr_t>(q.x)) - 4096;
           const auto y = std::int64_t(reinterpret_cast<std::uintptr_t>(q.y)) - 8192;
@@ -127,10 +127,14 @@ TEST(GeluPlan, OneRowIsCutIntoWindowsAndSingleElements) {
           ASSERT_EQ(y, (y_offset + q.before) * size);
           ASSERT_GE(q.before, 0);
           ASSERT_LE(q.before + q.windows * k, cols);
-          ASSERT_EQ(q.items, q.windows + cols - q.windows * k);
-          ASSERT_LE(q.items - q.windows, 4 * k) << "almost no window is whole";
+          ASSERT_EQ(q.ends, cols - q.windows * k);
+          ASSERT_LT(q.ends, 2 * kLine / size + 3 * k) << "almost no window is whole";
+          const bool whole = q.ends == 0 && q.x_phase == 0;
+          ASSERT_EQ(plan.path, whole ? Path::singles : Path::one_row);
+          ASSERT_EQ(plan.ctas, (q.windows + kThreads - 1) / kThreads + (whole ? 0 : 1));
           if (q.windows == 0) continue;
           ASSERT_EQ(y % kWindowBytes, 0);
+          ASSERT_EQ(y % kLine, 0);
           ASSERT_EQ(x % kWindowBytes, q.x_phase);
           if (q.x_phase == 0) continue;
           ASSERT_GE(x - q.x_phase, x_offset * size);
@@ -163,15 +167,15 @@ TEST(GeluPlan, PairsWhereTheyFillAWave) {
     shape.pairs = pairs;
     return make_plan(problem(1, 8 * windows), shape);
   };
-  EXPECT_EQ(plan(200 * kThreads, Pairs::never).path, Path::one_row);
+  EXPECT_EQ(plan(200 * kThreads, Pairs::never).path, Path::singles);
   for (const Pairs pairs : {Pairs::in_one_wave, Pairs::beyond_one_wave}) {
-    EXPECT_EQ(plan(150 * kThreads, pairs).path, Path::one_row);
+    EXPECT_EQ(plan(150 * kThreads, pairs).path, Path::singles);
     EXPECT_EQ(plan(150 * kThreads + 1, pairs).path, Path::pairs);
     EXPECT_EQ(plan(150 * kThreads + 1, pairs).ctas, 76);
     EXPECT_EQ(plan(200 * kThreads, pairs).path, Path::pairs);
     EXPECT_EQ(plan(200 * kThreads, pairs).ctas, 100);
   }
-  EXPECT_EQ(plan(200 * kThreads + 1, Pairs::in_one_wave).path, Path::one_row);
+  EXPECT_EQ(plan(200 * kThreads + 1, Pairs::in_one_wave).path, Path::singles);
   EXPECT_EQ(plan(200 * kThreads + 1, Pairs::beyond_one_wave).path, Path::pairs);
   // Not with single elements, nor with x out of phase.
   shape.pairs = Pairs::beyond_one_wave;
@@ -191,9 +195,12 @@ TEST(GeluPlan, C8GridsOfHugeProblemsAreLegalAndCoverThem) {
       for (Problem p : {problem(1, n, type), problem(n, 1, type), problem(n / 9, 9, type)}) {
         const Plan plan = make_plan(p, kShape);
         const std::int64_t per_window = kWindowBytes / std::int64_t(size_of(type));
-        EXPECT_GE(plan.params.items * per_window, p.rows * p.cols);
-        EXPECT_GE(plan.ctas * kThreads, plan.params.items);
-        EXPECT_LT((plan.ctas - 1) * kThreads, plan.params.items);
+        const bool rows = plan.path == Path::rows;
+        const std::int64_t windows = rows ? plan.params.items : plan.params.windows;
+        EXPECT_GE(windows * per_window + plan.params.ends, p.rows * p.cols);
+        const std::int64_t of_windows = plan.ctas - (plan.path == Path::one_row ? 1 : 0);
+        EXPECT_GE(of_windows * kThreads, windows);
+        EXPECT_LT((of_windows - 1) * kThreads, windows);
         const unsigned grid = capped_grid(plan.ctas, all, kThreads);
         EXPECT_EQ(grid, std::min(plan.ctas, kMostCtas));
       }
