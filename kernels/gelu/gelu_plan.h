@@ -29,7 +29,7 @@ namespace libkernels::inline LK_BACKEND::op::gelu {
 
 // Kernel arguments of all paths. Strides in elements.
 struct Params {
-  const void* x;       // one_row: where window 0 is
+  const void* x;       // singles, pairs, one_row: where window 0 is
   void* y;             // likewise
   bool trigger_early;  // dependent launch: let the next grid start before this one ends
   // singles, pairs, one_row

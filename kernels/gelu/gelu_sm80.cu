@@ -17,14 +17,17 @@ namespace {
 
 // One 16-byte window a thread, one CTA per piece, 128 threads: of the copy kernels and of these the
 // fastest on an H200 (2026-12-01). 16 CTAs an SM bound the registers to 32, without a spill.
-// Fractions of the copy ceiling at 2^28 elements:
-//               128 threads   256    12 CTAs an SM   pairs of windows
-//   bf16 tanh      1.00       0.99        -               0.99
-//   bf16 erf       0.99       0.98       0.91             0.99
-//   f32 tanh       1.00       1.00        -               0.97
-//   bf16 to f32    0.96       0.95        -       0.97 (0.97 with 16 CTAs an SM)
-// Where one window a thread makes one and a half to two waves, pairs make one: 2^22 bf16 elements
-// take 5.83 us (erf; 0.98) instead of 6.00, 3/4 of these 5.17 instead of 5.08.
+// Fractions of the copy ceiling of the same run, of this table and of what it was chosen over:
+//                    2^22   2^24   2^28   256 threads, 2^28   12 CTAs an SM   always pairs, 2^28
+//   bf16 tanh        0.99   1.00   1.00         0.99               -               0.99
+//   bf16 erf         0.99   0.99   1.00         0.98              0.91             0.99
+//   f16 tanh, erf    0.99   0.99   1.00          -                 -                -
+//   f32 tanh, erf    1.00   1.00   1.00         1.00               -               0.97
+//   bf16 to f32      0.97   0.98   0.98         0.95           this table   0.97 (16 CTAs an SM)
+// Pairs of windows suit grids that they bring from one and a half to two waves down to one (2^22
+// bf16 elements: 5.73 us instead of 5.91), and fp32 outputs of 16-bit inputs, which load 8 bytes a
+// window (2^28: 386 us instead of 388). x off by one element, bf16 erf, the worst case: 0.94 at
+// 2^22, 0.95 at 2^28; x and y off by one: 0.95, 0.98; an odd length: 0.96, 0.99.
 constexpr Config kSm80Configs[] = {
     // x type, y type, form, threads, CTAs an SM, window bytes, pairs
     {DType::f32, DType::f32, Form::tanh, 128, 16, 16, Pairs::in_one_wave},

@@ -9,8 +9,8 @@
 // Floor     rows * cols * (size of x + size of y) bytes, moved exactly where x is in phase with y.
 //
 // What Hopper adds: in a chain of small kernels the next grid may be launched while this one runs,
-// to hide its launch latency (option pdl). A link of such a chain takes, with and without it, 0.78
-// and 1.33 us at 2^16 bf16 elements, 1.32 and 1.98 at 2^18, 2.49 and 2.97 at 2^20, 5.82 and 6.00 at
+// to hide its launch latency (option pdl). A link of such a chain takes, with and without it, 0.75
+// and 1.27 us at 2^16 bf16 elements, 1.26 and 1.92 at 2^18, 2.39 and 2.80 at 2^20, 5.07 and 5.72 at
 // 2^22 (H200, 2026-12-01). Everything this kernel reads or overwrites may still belong to the
 // previous grid, so it waits before its first access. Bulk copies do not help: rings of them reach
 // 3.9 TB/s in a plain copy where this shape reaches 4.3 (H200, 2026-11-29).
