@@ -119,14 +119,15 @@ Plan make_plan(const Problem& problem, const Shape& shape) {
   const Problem p = normalised(problem);
   Plan plan{};
   plan.path = path_of(p);
-  plan.params.x = p.x;
-  plan.params.y = p.y;
   if (plan.path == Path::one_row) {
     cut_row(p, shape.window_bytes, &plan.params);
     choose_path(shape, &plan);
     if (plan.ctas <= shape.most_ctas) return plan;
-    plan = {.path = Path::rows, .params = {.x = p.x, .y = p.y}, .ctas = 0};
+    plan = Plan{};
+    plan.path = Path::rows;
   }
+  plan.params.x = p.x;
+  plan.params.y = p.y;
   plan.params.rows = p.rows;
   plan.params.cols = p.cols;
   plan.params.x_row_stride = p.x_row_stride;

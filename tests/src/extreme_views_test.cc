@@ -101,7 +101,9 @@ TEST(ExtremeViewsTest, EveryAcceptedOneHasAPlan) {
       // Not more than two partly filled windows a row beyond what is needed.
       const Wide full = strided ? Wide(q.items) : Wide(q.rows) * (q.cols / in_one + 2);
       ASSERT_LE(Wide(q.items), full) << i << ": " << rows << " x " << cols;
-      if (strided) ASSERT_EQ(plan.ctas, q.items) << i;
+      if (strided) {
+        ASSERT_EQ(plan.ctas, q.items) << i;
+      }
     }
   }
   EXPECT_GT(accepted, 10'000);
