@@ -18,6 +18,9 @@ constexpr const KernelRow<Problem>* kTable[] = {
     &sm90_strided,
 #endif
     &sm80,
+#if defined(LK_HAVE_SM90)
+    &sm90_cluster,
+#endif
     &sm80_block,
     &sm80_split,
     &sm80_strided,

@@ -6,7 +6,6 @@
 //   template <class Cfg> static KernelPointer kernel()
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
 
@@ -39,13 +38,6 @@ struct StridedRow {
   }
 
   static Plan plan_of(const Problem& p) { return make_strided_plan(p, G::kMostCluster); }
-
-  // Whole clusters, at least one.
-  static unsigned grid_of(const Plan& plan, const LaunchContext& context) {
-    const auto cluster = unsigned(plan.cluster);
-    const unsigned ctas = capped_grid(plan.params.items * plan.cluster, context, plan.threads);
-    return std::max(ctas / cluster, 1u) * cluster;
-  }
 
   static const char* supports(const Problem& p, const DeviceProperties&) {
     return path_of(p) == Path::strided ? nullptr : "is for views without unit column strides";

@@ -28,7 +28,9 @@ namespace libkernels::test {
 using Bits = std::vector<std::uint32_t>;
 
 struct SoftmaxParam {
-  std::vector<Kernel> kernels;  // of one generation and backend, in dispatch order
+  // Of one generation and backend, in dispatch order, and then of the generations below, which
+  // serve what is left.
+  std::vector<Kernel> kernels;
   DType x_type, y_type;
 };
 
@@ -53,11 +55,10 @@ inline std::vector<SoftmaxParam> softmax_params(bool (*keep)(const SoftmaxParam&
       generations.push_back({kernel});
     }
   }
-  // As in dispatch, what the kernels of a generation leave goes to the portable ones.
-  for (auto& generation : generations) {
+  for (std::vector<Kernel>& generation : generations) {
+    const Kernel newest = generation.front();
     for (const Kernel& kernel : kernels_of(LK_OP_SOFTMAX)) {
-      const Kernel& first = generation.front();
-      if (first.info->arch != 80 && kernel.info->arch == 80 && first.backend == kernel.backend) {
+      if (kernel.backend == newest.backend && kernel.info->arch < newest.info->arch) {
         generation.push_back(kernel);
       }
     }
