@@ -1,0 +1,73 @@
+// Matmul on sm90: from a problem to what a kernel runs. Pure host code, tested without a GPU.
+//
+// As on sm80 (matmul_plan.h) the plan first makes the unit stride of C run along the columns, and
+// each operand keeps its own layout in shared memory: wgmma takes both. All operands come by the
+// copy engine, so A and B need a unit stride, and everything else in multiples of 16 bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/matmul/matmul_plan.h"
+
+namespace libkernels::inline LK_BACKEND::op::matmul {
+
+// A tile of C and how a CTA computes it.
+struct TileSm90 {
+  int m, n;
+  int groups_m, groups_n;    // warpgroups that multiply; each has m / groups_m x n / groups_n
+  int stages;                // in shared memory
+  int cluster_m, cluster_n;  // CTAs that share columns of B, rows of A: each copies its part of
+                             // them for all
+  int lead;                  // stages by which the first group goes ahead of the second
+  constexpr int groups() const { return groups_m * groups_n; }
+  constexpr int threads() const { return 128 * (1 + groups()); }
+  constexpr int cluster() const { return cluster_m * cluster_n; }
+};
+
+struct VariantSm90 {
+  Arithmetic arithmetic;
+  Major a, b;
+  int tile;  // index into tiles_sm90(arithmetic)
+};
+
+// How sums become C (matmul_epilogue_sm90.cuh).
+enum class Finish : std::int8_t {
+  half,   // 16-bit C in aligned vectors, no C_in, no GeLU
+  full,   // the same, fp32 C
+  block,  // anything, by matmul_epilogue.cuh
+};
+
+// What a kernel is told beside the tensor maps.
+struct ParamsSm90 {
+  int k_stages;           // of a tile
+  bool batch_a, batch_b;  // the operand has a matrix for each product
+  bool leads;             // tiles are long enough for a lead
+  Finish finish;
+  Raster raster;  // of clusters' tiles
+  Epilogue epilogue;
+};
+
+struct PlanSm90 {
+  VariantSm90 variant;
+  TileSm90 tile;
+  bool transposed;
+  std::int64_t m, n, k, batch;
+  Operand a, b;
+  ParamsSm90 params;
+};
+
+// Null if the copy engine can read both operands, else why not.
+const char* why_not_sm90(const Problem& problem);
+
+PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& properties);
+// The same with tile `index` of tiles_sm90(), whatever it costs.
+PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& properties, int tile);
+
+// CTAs of a launch on so many SMs.
+unsigned grid_sm90(const PlanSm90& plan, int sms);
+
+// The plan in words, for explain().
+std::string describe_plan_sm90(const Problem& problem, const LaunchContext& context);
+
+}  // namespace libkernels::inline LK_BACKEND::op::matmul

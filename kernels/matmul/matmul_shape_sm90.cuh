@@ -1,0 +1,42 @@
+// Matmul on sm90: what an instantiation's numbers come to, and its shared memory.
+#pragma once
+
+#include "kernels/common/pipeline.cuh"
+#include "kernels/matmul/matmul_tiles_sm90.h"
+
+namespace libkernels::inline LK_BACKEND::op::matmul {
+
+inline constexpr std::uint32_t kStepBytesSm90 = 32;  // of K, of one wgmma
+
+constexpr ptx::MmaType wgmma_type(Arithmetic a) {
+  return a == Arithmetic::bf16 ? ptx::MmaType::bf16 : ptx::MmaType::f16;
+}
+
+template <class Cfg>
+struct ShapeSm90 {
+  static constexpr ConfigSm90 kConfig = Cfg::value;
+  static constexpr TileSm90 kTile = kConfig.tile();
+  static constexpr ptx::MmaType kType = wgmma_type(kConfig.arithmetic);
+  static constexpr int kElement = ptx::mma_bytes(kType);
+  static constexpr int kK = kStageBytes / kElement;             // of a stage
+  static constexpr int kMmaK = int(kStepBytesSm90) / kElement;  // of a wgmma
+  static constexpr int kSteps = kStageBytes / int(kStepBytesSm90);
+  static constexpr int kGroups = kTile.groups();
+  static constexpr int kThreads = kTile.threads();
+  static constexpr int kCluster = kTile.cluster();
+  static constexpr int kGroupM = kTile.m / kTile.groups_m, kGroupN = kTile.n / kTile.groups_n;
+  static constexpr int kM64 = kGroupM / kWgmmaM;  // wgmmas of a step
+  using Sums = float[kM64][kGroupN / 2];
+  static_assert(kGroupM % kWgmmaM == 0 && kGroupN % kPartCols == 0);
+
+  struct Smem {
+    alignas(1024) unsigned char a[kTile.stages][kTile.m * kStageBytes];
+    alignas(1024) unsigned char b[kTile.stages][kTile.n * kStageBytes];
+    alignas(128) unsigned char staging[kGroups][kGroupWarps][kWarpStaging];
+    alignas(16) float bias[kGroups][2][kGroupN];
+    PipelineBarriers<kTile.stages> ring;
+  };
+  static_assert(sizeof(Smem) == smem_bytes(kTile));
+};
+
+}  // namespace libkernels::inline LK_BACKEND::op::matmul

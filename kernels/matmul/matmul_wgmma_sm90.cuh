@@ -1,0 +1,270 @@
+// Matmul on Hopper's tensor cores: the kernel of every arithmetic that wgmma has.
+//
+// A CTA is a warpgroup that has the copy engine fill a ring of stages (one thread does), and one or
+// two that multiply out of it, each its own part of the tile with the sums in registers. The CTAs
+// of a cluster hold neighbouring tiles: what they share, each copies a part of, for all of them.
+// The grid is persistent, and the copies for the next tile run while the last one is stored.
+//
+//   copies     wait for an empty stage -> expect its bytes -> two copies, one of them multicast
+//   products   wait for a full stage -> four steps of K -> the stage before is empty
+//   C          registers -> a warp's own shared memory -> whole lines (matmul_epilogue_sm90.cuh)
+#pragma once
+
+#include "kernels/common/pipeline.cuh"
+#include "kernels/matmul/matmul_epilogue_sm90.cuh"
+#include "kernels/matmul/matmul_raster.cuh"
+#include "kernels/matmul/matmul_sm90.h"
+
+namespace libkernels::inline LK_BACKEND::op::matmul {
+
+// Registers of a thread: a launch has 65536 / threads for each, and most are wanted for the sums.
+template <int kGroups>
+inline constexpr int kLoaderRegisters = kGroups == 2 ? 40 : 56;
+template <int kGroups>
+inline constexpr int kMultiplierRegisters = kGroups == 2 ? 232 : 248;
+
+// Where a tile of C begins, and in which product of the batch.
+struct TilePlace {
+  std::int64_t batch, m, n;
+};
+
+// The tiles of this CTA, one after the other.
+template <class Cfg, class F>
+LK_DEVICE void for_each_tile(const ParamsSm90& p, F f) {
+  using T = ShapeSm90<Cfg>;
+  int rank_m = 0, rank_n = 0;
+  if constexpr (T::kCluster > 1) {
+    const int rank = int(ptx::cluster_ctarank());
+    rank_m = rank % T::kTile.cluster_m;
+    rank_n = rank / T::kTile.cluster_m;
+  }
+#pragma unroll 1
+  for (std::int64_t tile = blockIdx.x / T::kCluster; tile < p.raster.tiles;
+       tile += gridDim.x / T::kCluster) {
+    const TileIndex i = tile_at(tile, p.raster);
+    f(TilePlace{i.batch, (i.m * T::kTile.cluster_m + rank_m) * T::kTile.m,
+                (i.n * T::kTile.cluster_n + rank_n) * T::kTile.n});
+  }
+}
+
+// ---- Copies -------------------------------------------------------------------------------------
+
+// This CTA's part of a stage of an operand: kRows of its M or N from `mn` on, for the CTAs of
+// `mask`.
+template <int kRows, int kK, Major kMajor, bool kMulticast>
+LK_DEVICE void copy_part(unsigned char* stage, const ptx::TensorMap* map, int mn, int k, int batch,
+                         ptx::Mbarrier* full, std::uint16_t mask) {
+  const auto copy = [&](unsigned char* to, int x, int y) {
+    if constexpr (kMulticast) {
+      ptx::cp_async_bulk_tensor_3d_shared_global_multicast(to, map, x, y, batch, full, mask);
+    } else {
+      ptx::cp_async_bulk_tensor_3d_shared_global(to, map, x, y, batch, full);
+    }
+  };
+  if constexpr (kMajor == Major::k) {
+    copy(stage, k, mn);  // [kRows][kStageBytes]
+  } else {
+    constexpr int kBlock = kStageBytes / 2;  // M or N of a block [kK][kStageBytes]
+    static_assert(kRows % kBlock == 0);
+#pragma unroll
+    for (int b = 0; b < kRows; b += kBlock) copy(stage + b * kStageBytes, mn + b, k);
+  }
+}
+
+// One thread.
+template <class Cfg>
+LK_DEVICE void load_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Smem& s) {
+  using T = ShapeSm90<Cfg>;
+  constexpr TileSm90 kTile = T::kTile;
+  constexpr int kRowsA = kTile.m / kTile.cluster_n, kRowsB = kTile.n / kTile.cluster_m;
+  int rank_m = 0, rank_n = 0;
+  if constexpr (T::kCluster > 1) {
+    const int rank = int(ptx::cluster_ctarank());
+    rank_m = rank % kTile.cluster_m;
+    rank_n = rank / kTile.cluster_m;
+  }
+  // Ranks m + cluster_m n: A's rows go to all n of this m, B's columns to all m of this n.
+  std::uint16_t mask_a = 0, mask_b = 0;
+  for (int n = 0; n < kTile.cluster_n; ++n) mask_a |= 1u << (rank_m + kTile.cluster_m * n);
+  for (int m = 0; m < kTile.cluster_m; ++m) mask_b |= 1u << (m + kTile.cluster_m * rank_n);
+  const int part_a = rank_n * kRowsA, part_b = rank_m * kRowsB;
+
+  PipelinePosition<kTile.stages> at;
+  for_each_tile<Cfg>(args.p, [&](const TilePlace& tile) {
+    const int m = int(tile.m) + part_a, n = int(tile.n) + part_b;
+    const int batch_a = args.p.batch_a ? int(tile.batch) : 0;
+    const int batch_b = args.p.batch_b ? int(tile.batch) : 0;
+#pragma unroll 1
+    for (int stage = 0, k = 0; stage < args.p.k_stages; ++stage, k += T::kK, at.advance()) {
+      producer_acquire(&s.ring, at);
+      producer_commit(&s.ring, at, (kTile.m + kTile.n) * kStageBytes);
+      ptx::Mbarrier* full = &s.ring.full[at.stage];
+      copy_part<kRowsA, T::kK, T::kConfig.a, (kTile.cluster_n > 1)>(
+          s.a[at.stage] + part_a * kStageBytes, &args.a, m, k, batch_a, full, mask_a);
+      copy_part<kRowsB, T::kK, T::kConfig.b, (kTile.cluster_m > 1)>(
+          s.b[at.stage] + part_b * kStageBytes, &args.b, n, k, batch_b, full, mask_b);
+    }
+  });
+}
+
+// ---- Products -----------------------------------------------------------------------------------
+
+// The stage has been read by this warp: one lane tells each CTA that copies into it, which are those
+// of the same rows and those of the same columns of the cluster.
+template <class Cfg>
+LK_DEVICE void release(typename ShapeSm90<Cfg>::Smem& s,
+                       const PipelinePosition<Cfg::value.stages>& at) {
+  using T = ShapeSm90<Cfg>;
+  constexpr int kM = T::kTile.cluster_m;
+  if (threadIdx.x % kWarpThreads != 0) return;
+  if constexpr (T::kCluster == 1) {
+    consumer_release(&s.ring, at);
+  } else {
+    const int rank = int(ptx::cluster_ctarank());
+#pragma unroll
+    for (int r = 0; r < T::kCluster; ++r) {
+      if (kM > 1 && T::kTile.cluster_n > 1 && r % kM != rank % kM && r / kM != rank / kM) continue;
+      consumer_release_peer(&s.ring, at, std::uint32_t(r));
+    }
+  }
+}
+
+// The operand of a step of K: kRows of M or N, of which `stage` holds more.
+template <Major kMajor>
+LK_DEVICE ptx::MatrixDescriptor operand_at(const unsigned char* stage) {
+  constexpr ptx::DescriptorFields kFields =
+      kMajor == Major::k ? ptx::k_major_tile(ptx::Swizzle::b128)
+                         : ptx::mn_major_tile(ptx::Swizzle::b128, kStageBytes / 2);
+  return ptx::matrix_descriptor_at(stage, kFields);
+}
+template <Major kMajor, int kMmaK>
+inline constexpr std::uint32_t kStepAdvance = kMajor == Major::k
+                                                  ? kStepBytesSm90
+                                                  : std::uint32_t(kMmaK* kStageBytes);
+
+// sums (+)= A B over one stage: a group of products, in flight.
+template <class Cfg>
+LK_DEVICE void multiply_stage(const unsigned char* stage_a, const unsigned char* stage_b,
+                              typename ShapeSm90<Cfg>::Sums& sums, bool add) {
+  using T = ShapeSm90<Cfg>;
+  const ptx::MatrixDescriptor b = operand_at<T::kConfig.b>(stage_b);
+  const ptx::MatrixDescriptor a = operand_at<T::kConfig.a>(stage_a);
+#pragma unroll
+  for (int i = 0; i < T::kM64; ++i) ptx::wgmma_fence(sums[i]);
+#pragma unroll
+  for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+    for (int i = 0; i < T::kM64; ++i) {
+      ptx::wgmma_mma_async<kWgmmaM, T::kGroupN, T::kMmaK, T::kType, T::kType,
+                           ptx::Major(T::kConfig.a), ptx::Major(T::kConfig.b)>(
+          sums[i],
+          a.advanced(i * kWgmmaM * kStageBytes + step * kStepAdvance<T::kConfig.a, T::kMmaK>),
+          b.advanced(step * kStepAdvance<T::kConfig.b, T::kMmaK>), add || step > 0);
+    }
+  }
+  ptx::wgmma_commit_group();
+}
+
+// The first group is some stages ahead of the second, so that one still multiplies while the other
+// stores: at the beginning of a tile the second waits.
+inline constexpr std::uint32_t kLeadBarrier = 3;
+LK_DEVICE void lead() { ptx::bar_arrive(kLeadBarrier, 2 * kGroupThreads); }
+LK_DEVICE void follow() { ptx::bar_sync(kLeadBarrier, 2 * kGroupThreads); }
+
+// A warpgroup that multiplies.
+template <class Cfg>
+LK_DEVICE void multiply_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Smem& s,
+                              int group) {
+  using T = ShapeSm90<Cfg>;
+  const int group_m = group / T::kTile.groups_n * T::kGroupM;
+  const int group_n = group % T::kTile.groups_n * T::kGroupN;
+  const float scale = product_scale(args.p.epilogue);
+  typename T::Sums sums;
+  PipelinePosition<T::kTile.stages> at;
+  int bias_set = 0;
+  for_each_tile<Cfg>(args.p, [&](const TilePlace& tile) {
+    BiasSm90<Cfg> bias;
+    bias.load(args.p, tile.m + group_m, tile.n + group_n);
+    PipelinePosition<T::kTile.stages> last = at;  // read by products that may still run
+#pragma unroll 1
+    for (int stage = 0; stage < args.p.k_stages; ++stage) {
+      consumer_wait(&s.ring, at);
+      if (T::kTile.lead > 0 && args.p.leads && group == 1 && stage == 0) follow();
+      multiply_stage<Cfg>(s.a[at.stage] + group_m * kStageBytes,
+                          s.b[at.stage] + group_n * kStageBytes, sums, stage > 0);
+      if (T::kTile.lead > 0 && args.p.leads && group == 0 && stage == T::kTile.lead - 1) lead();
+      ptx::wgmma_wait_group<1>();
+      if (stage > 0) release<Cfg>(s, last);
+      last = at;
+      at.advance();
+    }
+#pragma unroll
+    for (int i = 0; i < T::kM64; ++i) ptx::wgmma_wait_group<0>(sums[i]);
+    release<Cfg>(s, last);
+    bias.stage(s.bias[group][bias_set], group);
+    store_tile_sm90<Cfg>(args.p, s.staging[group][threadIdx.x / kWarpThreads % kGroupWarps],
+                         s.bias[group][bias_set], bias, scale, tile.batch, tile.m + group_m,
+                         tile.n + group_n, sums);
+    bias_set ^= 1;
+  });
+}
+
+// The barriers of all CTAs of the cluster are initialised: init_pipeline has fenced them, so the
+// arrival itself orders nothing.
+template <class Cfg>
+LK_DEVICE void meet_at_start() {
+  if constexpr (ShapeSm90<Cfg>::kCluster > 1) {
+    ptx::barrier_cluster_arrive_relaxed();
+    ptx::barrier_cluster_wait_acquire();
+  } else {
+    __syncthreads();
+  }
+}
+// Peers may copy into this CTA, or arrive on its barriers, until here.
+template <class Cfg>
+LK_DEVICE void meet_at_end() {
+  if constexpr (ShapeSm90<Cfg>::kCluster > 1) {
+    ptx::barrier_cluster_arrive_release();
+    ptx::barrier_cluster_wait_acquire();
+  }
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(ShapeSm90<Cfg>::kThreads, 1)
+    matmul_sm90_wgmma(const __grid_constant__ ArgumentsSm90 args) {
+  using T = ShapeSm90<Cfg>;
+  auto& s = ptx::dynamic_smem<typename T::Smem>();
+  if (threadIdx.x == 0) {
+    ptx::prefetch_tensormap(&args.a);
+    ptx::prefetch_tensormap(&args.b);
+    constexpr int kFillers = T::kTile.cluster_m + T::kTile.cluster_n - 1;
+    init_pipeline(&s.ring, 1, T::kGroups * kGroupWarps * kFillers);
+  }
+  meet_at_start<Cfg>();
+  const int group = int(threadIdx.x) / kGroupThreads;
+  if (group == 0) {
+    ptx::setmaxnreg_dec<kLoaderRegisters<T::kGroups>>();
+    if (threadIdx.x < kWarpThreads && ptx::elect_sync()) load_tiles<Cfg>(args, s);
+  } else {
+    ptx::setmaxnreg_inc<kMultiplierRegisters<T::kGroups>>();
+    multiply_tiles<Cfg>(args, s, group - 1);
+  }
+  meet_at_end<Cfg>();
+}
+
+// ---- The kernels of an arithmetic ---------------------------------------------------------------
+
+template <Arithmetic kArithmetic>
+struct WgmmaKernels {
+  static constexpr std::size_t kCount = tiles_sm90(kArithmetic).size() * 4;
+  static constexpr ConfigSm90 config(std::size_t index) {
+    return config_sm90_at(kArithmetic, index);
+  }
+  template <std::size_t kIndex>
+  static KernelPointerSm90 pointer() {
+    return &matmul_sm90_wgmma<std::integral_constant<ConfigSm90, config(kIndex)>>;
+  }
+  static constexpr KernelSetSm90 set() { return kernel_set_sm90<WgmmaKernels>(); }
+};
+
+}  // namespace libkernels::inline LK_BACKEND::op::matmul
