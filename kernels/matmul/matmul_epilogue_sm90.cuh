@@ -8,8 +8,6 @@
 //          loop of matmul_epilogue.cuh.
 #pragma once
 
-#include <limits>
-
 #include "kernels/matmul/matmul_epilogue.cuh"
 #include "kernels/matmul/matmul_shape_sm90.cuh"
 
@@ -20,67 +18,74 @@ inline constexpr int kHalfVector = 8;  // 16-bit elements of a 16-byte store
 // -0 changes nothing that it is added to, -0 included.
 inline constexpr float kNoBias = -0.0f;
 
-inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-// The bias of a group's part of a tile, of finish half and full: read before the products, needed
-// after them. One value per column goes to all threads of the group through shared memory; of one
-// per row each thread reads its own.
+// The bias of a group's part of a tile, for finish half and full. It is read while the tile before
+// is stored. One value per column goes to all threads of the group through shared memory; of one
+// per row each thread keeps its own.
 template <class Cfg>
 struct BiasSm90 {
   using T = ShapeSm90<Cfg>;
   static constexpr int kColumns = (T::kGroupN + kGroupThreads - 1) / kGroupThreads;
-  static constexpr int kValues = kColumns > 2 * T::kM64 ? kColumns : 2 * T::kM64;
+  static constexpr int kRows = 2 * T::kM64;  // 16 w + l / 4 (+ 8) of each 64
+  static constexpr int kValues = kColumns > kRows ? kColumns : kRows;
 
-  float v[kValues];  // of columns, until stage(); of rows 16 w + l / 4 (+ 8) of each 64
-  bool on_columns;
+  float next[kValues];   // on their way
+  float rows[kRows];     // of this tile
+  const float* columns;  // the same: kGroupN in shared memory
 
   LK_DEVICE void load(const ParamsSm90& p, std::int64_t row0, std::int64_t col0) {
     const Epilogue& e = p.epilogue;
     const int thread = int(threadIdx.x) % kGroupThreads;
     const int row = thread / kWarpThreads * kWarpRows + thread % kWarpThreads / 4;
-    on_columns = !e.bias_on_rows;
 #pragma unroll
     for (int i = 0; i < kValues; ++i) {
-      v[i] = kNoBias;
+      next[i] = kNoBias;
       if (e.bias == nullptr || p.finish == Finish::block) continue;
       const int column = i < kColumns ? thread + i * kGroupThreads : T::kGroupN;
       const std::int64_t at =
-          on_columns ? col0 + column : row0 + row + i / 2 * kWgmmaM + i % 2 * (kWarpRows / 2);
+          e.bias_on_rows ? row0 + row + i / 2 * kWgmmaM + i % 2 * (kWarpRows / 2) : col0 + column;
       const bool mine =
-          on_columns ? column < T::kGroupN && at < e.cols : i < 2 * T::kM64 && at < e.rows;
-      if (mine) v[i] = load_as_f32(e.bias, at, e.bias_type);
+          e.bias_on_rows ? i < kRows && at < e.rows : column < T::kGroupN && at < e.cols;
+      if (mine) next[i] = load_as_f32(e.bias, at, e.bias_type);
     }
   }
 
-  // Hands the columns' values round. All threads of the group; the set used two tiles ago has been
+  // Hands round what load() brought. All threads of the group; the set used two tiles ago has been
   // read by then, since everybody has passed the barrier of the last one.
-  LK_DEVICE void stage(float* columns, int group) {
+  LK_DEVICE void stage(float* set, bool on_rows, int group) {
+    columns = set;
+    if (on_rows) {
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) rows[i] = next[i];
+      return;
+    }
     const int thread = int(threadIdx.x) % kGroupThreads;
 #pragma unroll
     for (int i = 0; i < kColumns; ++i) {
       const int column = thread + i * kGroupThreads;
-      const float value = on_columns ? v[i] : kNoBias;
       if (column < T::kGroupN) {
-        ptx::st_shared(reinterpret_cast<std::uint32_t*>(columns + column),
-                       bit_cast<std::uint32_t>(value));
+        ptx::st_shared(reinterpret_cast<std::uint32_t*>(set + column),
+                       bit_cast<std::uint32_t>(next[i]));
       }
-    }
-    if (on_columns) {
-#pragma unroll
-      for (int i = 0; i < kValues; ++i) v[i] = kNoBias;
     }
     ptx::bar_sync(1 + std::uint32_t(group), kGroupThreads);
   }
 };
 
-// What turns a sum into a value of C.
-struct Scaling {
-  float scale, least;  // least: 0 for ReLU, else -inf
-
-  LK_DEVICE float operator()(float sum, float column_bias, float row_bias) const {
-    return ptx::max_NaN_f32(scale * sum + column_bias + row_bias, least);
+// Two columns of two rows, as wgmma leaves them, scaled and biased: v from sums. `column` counts
+// from the group's first, i64 the 64s of its rows.
+template <class Cfg, bool kOnRows>
+LK_DEVICE void scale_and_bias(float (&v)[4], const float* sums, float scale,
+                              const BiasSm90<Cfg>& bias, int column, int i64) {
+  if constexpr (kOnRows) {
+#pragma unroll
+    for (int r = 0; r < 4; ++r) v[r] = scale * sums[r] + bias.rows[2 * i64 + r / 2];
+  } else {
+    const uint2 b =
+        ptx::ld_shared(reinterpret_cast<const uint2*>(bias.columns + column + threadIdx.x % 4 * 2));
+#pragma unroll
+    for (int r = 0; r < 4; ++r) v[r] = scale * sums[r] + bit_cast<float>(r % 2 == 0 ? b.x : b.y);
   }
-};
+}
 
 template <Arithmetic kArithmetic>
 LK_DEVICE std::uint32_t pack_half(float x, float y, DType type) {
@@ -89,60 +94,77 @@ LK_DEVICE std::uint32_t pack_half(float x, float y, DType type) {
   if constexpr (kArithmetic == Arithmetic::f16) return Storage<DType::f16>::pack(v);
   return type == DType::bf16 ? Storage<DType::bf16>::pack(v) : Storage<DType::f16>::pack(v);
 }
+template <Arithmetic kArithmetic>
+LK_DEVICE std::uint32_t relu_half(std::uint32_t x, DType type) {
+  if constexpr (kArithmetic == Arithmetic::bf16) return ptx::max_NaN_bf16x2(x, 0u);
+  if constexpr (kArithmetic == Arithmetic::f16) return ptx::max_NaN_f16x2(x, 0u);
+  return type == DType::bf16 ? ptx::max_NaN_bf16x2(x, 0u) : ptx::max_NaN_f16x2(x, 0u);
+}
 
 // A warp's 16 rows and kGroupN columns, from row0, col0 on.
-template <class Cfg>
-LK_DEVICE void store_half(const Epilogue& e, const Scaling& scaled, unsigned char* staging,
-                          const float* bias_columns, const float* bias_rows, std::int64_t batch,
-                          std::int64_t row0, std::int64_t col0,
+template <class Cfg, bool kOnRows>
+LK_DEVICE void store_half(const Epilogue& e, float scale, unsigned char* staging,
+                          const BiasSm90<Cfg>& bias, std::int64_t batch, std::int64_t row0,
+                          std::int64_t col0, int i64,
                           const float (&sums)[ShapeSm90<Cfg>::kGroupN / 2]) {
   using T = ShapeSm90<Cfg>;
+  constexpr Arithmetic kArithmetic = T::kConfig.arithmetic;
   constexpr int kRowBytes = kPartCols * 2, kChunks = kRowBytes / 16;  // [kWarpRows][kRowBytes]
   constexpr int kRowsAtOnce = kWarpThreads / kChunks;
+  constexpr int kWords = kPartCols / 4;  // of a lane
   const int lane = int(threadIdx.x) % kWarpThreads;
   // Where stmatrix puts the row of this lane: rows 0-7, 8-15, and of the next eight columns.
-  const int to_row = lane % 16, to_chunk = lane / 16;
+  unsigned char* const to = staging + lane % 16 * kRowBytes;
+  const int to_chunk = (lane / 16 ^ lane % 8) * 16;
   const int from_row = lane / kChunks, from_chunk = lane % kChunks;
   auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride +
             (row0 + from_row) * e.row_stride + col0 + from_chunk * kHalfVector;
-  const std::int64_t rows_left = e.rows - row0 - from_row;
+  const bool inside = row0 + kWarpRows <= e.rows && col0 + T::kGroupN <= e.cols;
 #pragma unroll
   for (int part = 0; part < T::kGroupN / kPartCols; ++part) {
+    std::uint32_t w[kWords];
+#pragma unroll
+    for (int i = 0; i < kWords; i += 2) {
+      float v[4];
+      scale_and_bias<Cfg, kOnRows>(v, sums + 2 * (part * kWords + i), scale, bias,
+                                   part * kPartCols + i * 4, i64);
+      w[i] = pack_half<kArithmetic>(v[0], v[1], e.type);
+      w[i + 1] = pack_half<kArithmetic>(v[2], v[3], e.type);
+    }
+    if (e.activation == Activation::relu) {
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) w[i] = relu_half<kArithmetic>(w[i], e.type);
+    }
 #pragma unroll
     for (int j = 0; j < kChunks; j += 2) {
-      std::uint32_t w[4];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int column = part * kPartCols + (j + i) * 8;
-        const float* s = sums + column / 2;
-        const uint2 bias =
-            ptx::ld_shared(reinterpret_cast<const uint2*>(bias_columns + column + lane % 4 * 2));
-        const float bx = bit_cast<float>(bias.x), by = bit_cast<float>(bias.y);
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          w[2 * i + half] = pack_half<T::kConfig.arithmetic>(
-              scaled(s[2 * half], bx, bias_rows[half]),
-              scaled(s[2 * half + 1], by, bias_rows[half]), e.type);
-        }
-      }
-      ptx::stmatrix<4>(staging + to_row * kRowBytes + ((j + to_chunk) ^ to_row % 8) * 16, w);
+      const std::uint32_t four[4] = {w[2 * j], w[2 * j + 1], w[2 * j + 2], w[2 * j + 3]};
+      ptx::stmatrix<4>(to + (to_chunk ^ j * 16), four);
     }
     __syncwarp();
-    const std::int64_t cols_left = e.cols - col0 - part * kPartCols - from_chunk * kHalfVector;
+    const unsigned char* const from = staging + from_row * kRowBytes;
+    if (inside) {
 #pragma unroll
-    for (int r = 0; r < kWarpRows; r += kRowsAtOnce) {
-      const int row = r + from_row;
-      const uint4 v = ptx::ld_shared(
-          reinterpret_cast<const uint4*>(staging + row * kRowBytes + (from_chunk ^ row % 8) * 16));
-      std::uint16_t* to = c + r * e.row_stride + part * kPartCols;
-      if (r >= rows_left) continue;
-      if (cols_left >= kHalfVector) {
-        ptx::st_global(reinterpret_cast<uint4*>(to), v);
-      } else {
-        const std::uint32_t words[] = {v.x, v.y, v.z, v.w};
+      for (int r = 0; r < kWarpRows; r += kRowsAtOnce) {
+        const uint4 x = ptx::ld_shared(reinterpret_cast<const uint4*>(
+            from + r * kRowBytes + (from_chunk ^ (r + from_row) % 8) * 16));
+        ptx::st_global(reinterpret_cast<uint4*>(c + r * e.row_stride + part * kPartCols), x);
+      }
+    } else {
+      const std::int64_t columns =
+          e.cols - col0 - part * kPartCols - from_chunk * kHalfVector;  // that exist
+#pragma unroll 1
+      for (int r = 0; r < kWarpRows && row0 + from_row + r < e.rows; r += kRowsAtOnce) {
+        const uint4 x = ptx::ld_shared(reinterpret_cast<const uint4*>(
+            from + r * kRowBytes + (from_chunk ^ (r + from_row) % 8) * 16));
+        std::uint16_t* const out = c + r * e.row_stride + part * kPartCols;
+        if (columns >= kHalfVector) {
+          ptx::st_global(reinterpret_cast<uint4*>(out), x);
+          continue;
+        }
+        const std::uint32_t words[] = {x.x, x.y, x.z, x.w};
 #pragma unroll
         for (int i = 0; i < kHalfVector; ++i) {
-          if (i < cols_left) ptx::st_global(to + i, std::uint16_t(words[i / 2] >> (16 * (i % 2))));
+          if (i < columns) ptx::st_global(out + i, std::uint16_t(words[i / 2] >> (16 * (i % 2))));
         }
       }
     }
@@ -150,32 +172,34 @@ LK_DEVICE void store_half(const Epilogue& e, const Scaling& scaled, unsigned cha
   }
 }
 
-template <class Cfg>
-LK_DEVICE void store_full(const Epilogue& e, const Scaling& scaled, const float* bias_columns,
-                          const float* bias_rows, std::int64_t batch, std::int64_t row0,
-                          std::int64_t col0, const float (&sums)[ShapeSm90<Cfg>::kGroupN / 2]) {
+template <class Cfg, bool kOnRows>
+LK_DEVICE void store_full(const Epilogue& e, float scale, const BiasSm90<Cfg>& bias,
+                          std::int64_t batch, std::int64_t row0, std::int64_t col0, int i64,
+                          const float (&sums)[ShapeSm90<Cfg>::kGroupN / 2]) {
   using T = ShapeSm90<Cfg>;
   const int lane = int(threadIdx.x) % kWarpThreads;
   auto* c = static_cast<std::uint32_t*>(e.c) + batch * e.batch_stride +
             (row0 + lane / 4) * e.row_stride + col0 + lane % 4 * 2;
-  const std::int64_t rows_left = e.rows - row0 - lane / 4;
-  const std::int64_t cols_left = e.cols - col0 - lane % 4 * 2;
+  const std::int64_t rows = e.rows - row0 - lane / 4, columns = e.cols - col0 - lane % 4 * 2;
+  const bool relu = e.activation == Activation::relu;
 #pragma unroll
   for (int column = 0; column < T::kGroupN; column += 8) {
-    const uint2 bias =
-        ptx::ld_shared(reinterpret_cast<const uint2*>(bias_columns + column + lane % 4 * 2));
+    float v[4];
+    scale_and_bias<Cfg, kOnRows>(v, sums + column / 2, scale, bias, column, i64);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float* s = sums + column / 2 + 2 * half;
-      const uint2 v = make_uint2(
-          bit_cast<std::uint32_t>(scaled(s[0], bit_cast<float>(bias.x), bias_rows[half])),
-          bit_cast<std::uint32_t>(scaled(s[1], bit_cast<float>(bias.y), bias_rows[half])));
+      uint2 x = make_uint2(bit_cast<std::uint32_t>(v[2 * half]),
+                           bit_cast<std::uint32_t>(v[2 * half + 1]));
+      if (relu) {
+        x.x = bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[2 * half], 0.0f));
+        x.y = bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[2 * half + 1], 0.0f));
+      }
       std::uint32_t* to = c + half * (kWarpRows / 2) * e.row_stride + column;
-      if (half * (kWarpRows / 2) >= rows_left) continue;
-      if (column + 1 < cols_left) {
-        ptx::st_global(reinterpret_cast<uint2*>(to), v);
-      } else if (column < cols_left) {
-        ptx::st_global(to, v.x);
+      if (half * (kWarpRows / 2) >= rows) continue;
+      if (column + 1 < columns) {
+        ptx::st_global(reinterpret_cast<uint2*>(to), x);
+      } else if (column < columns) {
+        ptx::st_global(to, x.x);
       }
     }
   }
@@ -209,24 +233,25 @@ LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* stagi
 }
 
 // A group's part of the tile, from row0, col0 on.
-template <class Cfg>
+template <class Cfg, bool kOnRows>
 LK_DEVICE void store_tile_sm90(const ParamsSm90& p, unsigned char* staging,
-                               const float* bias_columns, const BiasSm90<Cfg>& bias, float scale,
-                               std::int64_t batch, std::int64_t row0, std::int64_t col0,
+                               const BiasSm90<Cfg>& bias, float scale, std::int64_t batch,
+                               std::int64_t row0, std::int64_t col0,
                                const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
   const Epilogue& e = p.epilogue;
-  const Scaling scaled{scale, e.activation == Activation::relu ? 0.0f : kMinusInfinity};
   const int warp = int(threadIdx.x) % kGroupThreads / kWarpThreads;
 #pragma unroll
   for (int i = 0; i < T::kM64; ++i) {
     const std::int64_t row = row0 + i * kWgmmaM + warp * kWarpRows;
-    if (p.finish == Finish::half) {
-      store_half<Cfg>(e, scaled, staging, bias_columns, bias.v + 2 * i, batch, row, col0, sums[i]);
-    } else if (p.finish == Finish::full) {
-      store_full<Cfg>(e, scaled, bias_columns, bias.v + 2 * i, batch, row, col0, sums[i]);
-    } else {
+    if (p.finish == Finish::block) {
       store_blocks<Cfg>(e, scale, staging, batch, row, col0, sums[i]);
+      continue;
+    }
+    if (p.finish == Finish::half) {
+      store_half<Cfg, kOnRows>(e, scale, staging, bias, batch, row, col0, i, sums[i]);
+    } else {
+      store_full<Cfg, kOnRows>(e, scale, bias, batch, row, col0, i, sums[i]);
     }
   }
 }

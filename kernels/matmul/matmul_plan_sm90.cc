@@ -92,6 +92,14 @@ const char* why_not_sm90(const Problem& problem) {
 }
 
 PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& device, int tile) {
+  PlanSm90 plan =
+      make_plan_sm90_tile(problem, device, tiles_sm90(arithmetic_of(problem))[std::size_t(tile)]);
+  plan.variant.tile = tile;
+  return plan;
+}
+
+PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& device,
+                             const TileSm90& t) {
   const Oriented o = oriented(problem);
   const Problem& p = o.p;
   PlanSm90 plan{};
@@ -102,10 +110,9 @@ PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& device, 
   plan.batch = p.batch;
   plan.a = o.a;
   plan.b = o.b;
-  plan.variant = {arithmetic_of(p), o.major_a, o.major_b, tile};
+  plan.variant = {arithmetic_of(p), o.major_a, o.major_b, 0};
 
   const int element = int(size_of(p.a.type));
-  const TileSm90 t = tiles_sm90(plan.variant.arithmetic)[tile];
   plan.tile = t;
   const std::int64_t tiles_m = tiles_in(p.m, t.m * t.cluster_m);
   const std::int64_t tiles_n = tiles_in(p.n, t.n * t.cluster_n);

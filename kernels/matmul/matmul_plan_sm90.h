@@ -61,8 +61,10 @@ struct PlanSm90 {
 const char* why_not_sm90(const Problem& problem);
 
 PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& properties);
-// The same with tile `index` of tiles_sm90(), whatever it costs.
+// The same with a certain tile of tiles_sm90(), or with any, whatever it costs.
 PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& properties, int tile);
+PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& properties,
+                             const TileSm90& tile);
 
 // CTAs of a launch on so many SMs.
 unsigned grid_sm90(const PlanSm90& plan, int sms);

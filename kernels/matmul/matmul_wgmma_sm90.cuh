@@ -28,24 +28,33 @@ struct TilePlace {
   std::int64_t batch, m, n;
 };
 
-// The tiles of this CTA, one after the other.
-template <class Cfg, class F>
-LK_DEVICE void for_each_tile(const ParamsSm90& p, F f) {
+// The tiles of this CTA, one after the other:
+//   for (TilesSm90<Cfg> tiles(p); tiles.valid(); tiles.advance())
+template <class Cfg>
+class TilesSm90 {
   using T = ShapeSm90<Cfg>;
-  int rank_m = 0, rank_n = 0;
-  if constexpr (T::kCluster > 1) {
-    const int rank = int(ptx::cluster_ctarank());
-    rank_m = rank % T::kTile.cluster_m;
-    rank_n = rank / T::kTile.cluster_m;
+
+ public:
+  LK_DEVICE explicit TilesSm90(const ParamsSm90& p) : p_(p), tile_(blockIdx.x / T::kCluster) {
+    if constexpr (T::kCluster > 1) {
+      const int rank = int(ptx::cluster_ctarank());
+      rank_m_ = rank % T::kTile.cluster_m;
+      rank_n_ = rank / T::kTile.cluster_m;
+    }
   }
-#pragma unroll 1
-  for (std::int64_t tile = blockIdx.x / T::kCluster; tile < p.raster.tiles;
-       tile += gridDim.x / T::kCluster) {
-    const TileIndex i = tile_at(tile, p.raster);
-    f(TilePlace{i.batch, (i.m * T::kTile.cluster_m + rank_m) * T::kTile.m,
-                (i.n * T::kTile.cluster_n + rank_n) * T::kTile.n});
+  LK_DEVICE bool valid() const { return tile_ < p_.raster.tiles; }
+  LK_DEVICE void advance() { tile_ += gridDim.x / T::kCluster; }
+  LK_DEVICE TilePlace place() const {
+    const TileIndex i = tile_at(tile_, p_.raster);
+    return {i.batch, (i.m * T::kTile.cluster_m + rank_m_) * T::kTile.m,
+            (i.n * T::kTile.cluster_n + rank_n_) * T::kTile.n};
   }
-}
+
+ private:
+  const ParamsSm90& p_;
+  std::int64_t tile_;
+  int rank_m_ = 0, rank_n_ = 0;
+};
 
 // ---- Copies -------------------------------------------------------------------------------------
 
@@ -90,7 +99,9 @@ LK_DEVICE void load_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Sm
   const int part_a = rank_n * kRowsA, part_b = rank_m * kRowsB;
 
   PipelinePosition<kTile.stages> at;
-  for_each_tile<Cfg>(args.p, [&](const TilePlace& tile) {
+#pragma unroll 1
+  for (TilesSm90<Cfg> tiles(args.p); tiles.valid(); tiles.advance()) {
+    const TilePlace tile = tiles.place();
     const int m = int(tile.m) + part_a, n = int(tile.n) + part_b;
     const int batch_a = args.p.batch_a ? int(tile.batch) : 0;
     const int batch_b = args.p.batch_b ? int(tile.batch) : 0;
@@ -104,12 +115,12 @@ LK_DEVICE void load_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Sm
       copy_part<kRowsB, T::kK, T::kConfig.b, (kTile.cluster_m > 1)>(
           s.b[at.stage] + part_b * kStageBytes, &args.b, n, k, batch_b, full, mask_b);
     }
-  });
+  }
 }
 
 // ---- Products -----------------------------------------------------------------------------------
 
-// The stage has been read by this warp: one lane tells each CTA that copies into it, which are those
+// This warp has read the stage: one lane tells each CTA that copies into it, which are those
 // of the same rows and those of the same columns of the cluster.
 template <class Cfg>
 LK_DEVICE void release(typename ShapeSm90<Cfg>::Smem& s,
@@ -166,47 +177,68 @@ LK_DEVICE void multiply_stage(const unsigned char* stage_a, const unsigned char*
 }
 
 // The first group is some stages ahead of the second, so that one still multiplies while the other
-// stores: at the beginning of a tile the second waits.
+// stores: the second waits at the beginning of a tile.
 inline constexpr std::uint32_t kLeadBarrier = 3;
 LK_DEVICE void lead() { ptx::bar_arrive(kLeadBarrier, 2 * kGroupThreads); }
 LK_DEVICE void follow() { ptx::bar_sync(kLeadBarrier, 2 * kGroupThreads); }
+
+// All products of a group's part of a tile.
+template <class Cfg>
+LK_DEVICE void multiply_tile(const ParamsSm90& p, typename ShapeSm90<Cfg>::Smem& s, int group,
+                             PipelinePosition<Cfg::value.stages>& at,
+                             typename ShapeSm90<Cfg>::Sums& sums) {
+  using T = ShapeSm90<Cfg>;
+  const int m = group / T::kTile.groups_n * T::kGroupM, n = group % T::kTile.groups_n * T::kGroupN;
+  const bool leads = T::kTile.lead > 0 && T::kGroups == 2 && p.leads;
+  PipelinePosition<T::kTile.stages> last = at;  // read by products that may still run
+#pragma unroll 1
+  for (int stage = 0; stage < p.k_stages; ++stage) {
+    consumer_wait(&s.ring, at);
+    if (leads && group == 1 && stage == 0) follow();
+    multiply_stage<Cfg>(s.a[at.stage] + m * kStageBytes, s.b[at.stage] + n * kStageBytes, sums,
+                        stage > 0);
+    if (leads && group == 0 && stage == T::kTile.lead - 1) lead();
+    ptx::wgmma_wait_group<1>();
+    if (stage > 0) release<Cfg>(s, last);
+    last = at;
+    at.advance();
+  }
+#pragma unroll
+  for (int i = 0; i < T::kM64; ++i) ptx::wgmma_wait_group<0>(sums[i]);
+  release<Cfg>(s, last);
+}
 
 // A warpgroup that multiplies.
 template <class Cfg>
 LK_DEVICE void multiply_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Smem& s,
                               int group) {
   using T = ShapeSm90<Cfg>;
-  const int group_m = group / T::kTile.groups_n * T::kGroupM;
-  const int group_n = group % T::kTile.groups_n * T::kGroupN;
-  const float scale = product_scale(args.p.epilogue);
-  typename T::Sums sums;
+  const Epilogue& e = args.p.epilogue;
+  const int m = group / T::kTile.groups_n * T::kGroupM, n = group % T::kTile.groups_n * T::kGroupN;
+  const float scale = product_scale(e);
+  unsigned char* staging = s.staging[group][threadIdx.x / kWarpThreads % kGroupWarps];
   PipelinePosition<T::kTile.stages> at;
-  int bias_set = 0;
-  for_each_tile<Cfg>(args.p, [&](const TilePlace& tile) {
-    BiasSm90<Cfg> bias;
-    bias.load(args.p, tile.m + group_m, tile.n + group_n);
-    PipelinePosition<T::kTile.stages> last = at;  // read by products that may still run
+  BiasSm90<Cfg> bias;
+  TilesSm90<Cfg> tiles(args.p);
+  TilePlace tile = tiles.place();
+  bias.load(args.p, tile.m + m, tile.n + n);
 #pragma unroll 1
-    for (int stage = 0; stage < args.p.k_stages; ++stage) {
-      consumer_wait(&s.ring, at);
-      if (T::kTile.lead > 0 && args.p.leads && group == 1 && stage == 0) follow();
-      multiply_stage<Cfg>(s.a[at.stage] + group_m * kStageBytes,
-                          s.b[at.stage] + group_n * kStageBytes, sums, stage > 0);
-      if (T::kTile.lead > 0 && args.p.leads && group == 0 && stage == T::kTile.lead - 1) lead();
-      ptx::wgmma_wait_group<1>();
-      if (stage > 0) release<Cfg>(s, last);
-      last = at;
-      at.advance();
+  for (int set = 0; tiles.valid(); set ^= 1) {
+    typename T::Sums sums;
+    multiply_tile<Cfg>(args.p, s, group, at, sums);
+    bias.stage(s.bias[group][set], e.bias_on_rows, group);
+    const TilePlace here = tile;
+    tiles.advance();
+    tile = tiles.place();
+    if (tiles.valid()) bias.load(args.p, tile.m + m, tile.n + n);
+    if (e.bias_on_rows) {
+      store_tile_sm90<Cfg, true>(args.p, staging, bias, scale, here.batch, here.m + m, here.n + n,
+                                 sums);
+    } else {
+      store_tile_sm90<Cfg, false>(args.p, staging, bias, scale, here.batch, here.m + m, here.n + n,
+                                  sums);
     }
-#pragma unroll
-    for (int i = 0; i < T::kM64; ++i) ptx::wgmma_wait_group<0>(sums[i]);
-    release<Cfg>(s, last);
-    bias.stage(s.bias[group][bias_set], group);
-    store_tile_sm90<Cfg>(args.p, s.staging[group][threadIdx.x / kWarpThreads % kGroupWarps],
-                         s.bias[group][bias_set], bias, scale, tile.batch, tile.m + group_m,
-                         tile.n + group_n, sums);
-    bias_set ^= 1;
-  });
+  }
 }
 
 // The barriers of all CTAs of the cluster are initialised: init_pipeline has fenced them, so the

@@ -15,8 +15,8 @@ MbarrierState* slot(const Cta& cta, std::uint32_t offset) {
   return index == CtaAsync::kNone ? nullptr : &cta.async->bars[index];
 }
 
-// Has the thread waited for a barrier.cluster since fence.mbarrier_init? Even one whose arrivals are
-// relaxed: this is what the fence is for.
+// Has the thread waited for a barrier.cluster since fence.mbarrier_init, be its arrivals
+// relaxed: this is what the fence is for?
 bool published(const Thread& t, const MbarrierState& b) {
   return b.fenced_for_cluster && t.cta->cluster->phase > b.fenced_phase && t.cluster_phase == 0;
 }
