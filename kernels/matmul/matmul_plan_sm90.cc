@@ -64,20 +64,14 @@ Finish finish_of(const Problem& p, const Epilogue& e) {
   return aligned ? Finish::half : Finish::block;
 }
 
-// Clocks, roughly: waves of tiles, each as long as its products, plus a start and an end.
-double tile_cost(const TileSm90& t, const Problem& p, int element, int sms) {
-  constexpr double kProductsPerClock = 2048;  // 16-bit multiply-adds of an SM
-  constexpr double kStart = 3000;             // filling the ring, and C
-  const double tiles =
-      double(tiles_in(p.m, t.m * t.cluster_m) * tiles_in(p.n, t.n * t.cluster_n)) * double(p.batch);
-  const double waves = std::ceil(tiles / std::max(1, sms / t.cluster()));
-  const double reuse = double(t.m) * t.n / (t.m + t.n);
-  const double efficiency = reuse / (reuse + 8);
-  const double k = double(tiles_in(p.k, kStageBytes / element)) * (kStageBytes / element);
-  return waves * double(t.m) * t.n * k / (kProductsPerClock * efficiency) + kStart;
-}
-
 }  // namespace
+
+double cost_sm90(const TileSm90& t, const Problem& p, int sms) {
+  const std::int64_t tiles = tiles_in(p.m, t.m * t.cluster_m) * tiles_in(p.n, t.n * t.cluster_n);
+  const double waves = std::ceil(double(tiles) * double(p.batch) / std::max(1, sms / t.cluster()));
+  const int k = kStageBytes / int(size_of(p.a.type));
+  return waves * (double(tiles_in(p.k, k)) * t.stage_ns + t.tile_ns);
+}
 
 const char* why_not_sm90(const Problem& problem) {
   const Arithmetic arithmetic = arithmetic_of(problem);
@@ -132,13 +126,12 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
 
 PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& device) {
   const Problem p = wants_transpose(problem) ? transposed(problem) : problem;
-  const int element = int(size_of(p.a.type));
   const auto tiles = tiles_sm90(arithmetic_of(p));
   double least = std::numeric_limits<double>::infinity();
   int best = 0;
   for (int i = 0; i < int(tiles.size()); ++i) {
     if (smem_bytes(tiles[i]) > device.smem_per_cta_optin) continue;
-    const double cost = tile_cost(tiles[i], p, element, device.sm_count);
+    const double cost = cost_sm90(tiles[std::size_t(i)], p, device.sm_count);
     if (cost >= least) continue;
     least = cost;
     best = i;

@@ -20,6 +20,8 @@ struct TileSm90 {
   int cluster_m, cluster_n;  // CTAs that share columns of B, rows of A: each copies its part of
                              // them for all
   int lead;                  // stages by which the first group goes ahead of the second
+  // What it takes on an H200, ns: a stage of K, where all SMs are busy, and the rest of a tile.
+  int stage_ns, tile_ns;
   constexpr int groups() const { return groups_m * groups_n; }
   constexpr int threads() const { return 128 * (1 + groups()); }
   constexpr int cluster() const { return cluster_m * cluster_n; }
@@ -56,6 +58,10 @@ struct PlanSm90 {
   Operand a, b;
   ParamsSm90 params;
 };
+
+// Of all of C with such tiles on so many SMs, ns, but for what every launch takes: the waves of
+// tiles, and of each the longer of its products and of its bytes of C.
+double cost_sm90(const TileSm90& tile, const Problem& problem, int sms);
 
 // Null if the copy engine can read both operands, else why not.
 const char* why_not_sm90(const Problem& problem);

@@ -20,7 +20,11 @@
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
-const KernelSetSm90& set_of(Arithmetic a) { return a == Arithmetic::bf16 ? sm90_bf16 : sm90_f16; }
+const KernelSetSm90& set_of(const VariantSm90& v) {
+  const bool k = v.a == Major::k;
+  if (v.arithmetic == Arithmetic::bf16) return k ? sm90_bf16 : sm90_bf16_mn;
+  return k ? sm90_f16 : sm90_f16_mn;
+}
 
 ptx::TensorType tensor_type(DType t) {
   return t == DType::bf16 ? ptx::TensorType::bf16 : ptx::TensorType::f16;
@@ -63,8 +67,7 @@ cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context) {
                                .block = dim3(unsigned(t.threads())),
                                .smem = smem_bytes(t),
                                .cluster = dim3(unsigned(t.cluster()))};
-  return ptx::launch(set_of(plan.variant.arithmetic).find(plan.variant), shape, context.stream,
-                     args);
+  return ptx::launch(set_of(plan.variant).find(plan.variant), shape, context.stream, args);
 }
 
 namespace {
@@ -84,13 +87,16 @@ struct Row {
 
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
     const PlanSm90 plan = make_plan_sm90(problem, *problem.device);
-    return kernel_resources(set_of(plan.variant.arithmetic).find(plan.variant), plan.tile.threads(),
-                            1, smem_bytes(plan.tile), out);
+    return kernel_resources(set_of(plan.variant).find(plan.variant), plan.tile.threads(), 1,
+                            smem_bytes(plan.tile), out);
   }
 
   static cudaError_t preload() {
-    const cudaError_t error = sm90_bf16.preload();
-    return error != cudaSuccess ? error : sm90_f16.preload();
+    for (const KernelSetSm90* set : {&sm90_bf16, &sm90_bf16_mn, &sm90_f16, &sm90_f16_mn}) {
+      const cudaError_t error = set->preload();
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
   }
 };
 

@@ -1,5 +1,5 @@
-// Matmul on sm90: the translation units behind matmul_sm90.cu, one an arithmetic, so that none
-// takes long to compile.
+// Matmul on sm90: the translation units behind matmul_sm90.cu, one an arithmetic and layout of A, so
+// that none takes long to compile.
 #pragma once
 
 #include "kernels/common/config_table.h"
@@ -22,18 +22,18 @@ struct KernelSetSm90 {
   cudaError_t (*preload)();  // of all
 };
 
-extern const KernelSetSm90 sm90_bf16, sm90_f16;
+extern const KernelSetSm90 sm90_bf16, sm90_bf16_mn, sm90_f16, sm90_f16_mn;
 
 // Enqueues the kernel that the plan names.
 cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context);
 
-// Of K, which has kCount kernels, four layouts for each tile: pointer<index>() and config(index).
+// Of K, which has kCount kernels, two layouts of B for each tile: pointer<index>() and
+// config(index).
 template <class K>
 constexpr KernelSetSm90 kernel_set_sm90() {
   return {.find =
               [](const VariantSm90& v) {
-                const int index =
-                    v.tile * 4 + (v.a == Major::mn ? 2 : 0) + (v.b == Major::mn ? 1 : 0);
+                const int index = v.tile * 2 + (v.b == Major::mn ? 1 : 0);
                 KernelPointerSm90 found = nullptr;
                 static_cast<void>(with_config<K::kCount>(std::size_t(index), [&](auto i) {
                   found = K::template pointer<decltype(i)::value>();

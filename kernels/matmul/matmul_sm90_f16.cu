@@ -1,4 +1,5 @@
-// Matmul, generation sm90, f16: the instantiations of matmul_wgmma_sm90.cuh for
+// Matmul, generation sm90, f16 with K adjacent in A: the instantiations of
+// matmul_wgmma_sm90.cuh for
 //
 //   f16, f16 -> f16, f32. wgmma m64nNk16.
 //
@@ -7,6 +8,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_f16 = WgmmaKernels<Arithmetic::f16>::set();
+const KernelSetSm90 sm90_f16 = WgmmaKernels<Arithmetic::f16, Major::k>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -21,12 +21,12 @@ inline constexpr int kWarpStaging = 2560;  // bytes: the larger of 16 x 64 x 2 a
 
 // bf16 and f16.
 constexpr TileSm90 kWgmma16Configs[] = {
-    // m, n, groups m, n, stages, cluster m, n, lead
-    {128, 256, 2, 1, 4, 2, 1, 0},  // Unmeasured: first version
-    {256, 128, 2, 1, 4, 1, 2, 0},  // Unmeasured: first version
-    {128, 128, 2, 1, 6, 2, 1, 0},  // Unmeasured: first version
-    {128, 64, 2, 1, 8, 1, 1, 0},   // Unmeasured: first version
-    {64, 64, 1, 1, 8, 1, 1, 0},    // Unmeasured: first version
+    // m, n, groups m, n, stages, cluster m, n, lead, ns a stage, ns a tile
+    {128, 256, 2, 1, 4, 2, 1, 0, 600, 2500},  // Unmeasured: first version
+    {256, 128, 2, 1, 4, 1, 2, 0, 620, 2500},  // Unmeasured: first version
+    {128, 128, 2, 1, 6, 2, 1, 0, 330, 2000},  // Unmeasured: first version
+    {128, 64, 2, 1, 8, 1, 1, 0, 230, 1600},   // Unmeasured: first version
+    {64, 64, 1, 1, 8, 1, 1, 0, 160, 1300},    // Unmeasured: first version
 };
 
 constexpr std::span<const TileSm90> tiles_sm90(Arithmetic) { return kWgmma16Configs; }
@@ -38,24 +38,17 @@ struct ConfigSm90 {
   int m, n, groups_m, groups_n, stages, cluster_m, cluster_n, lead;
 
   constexpr TileSm90 tile() const {
-    return {m, n, groups_m, groups_n, stages, cluster_m, cluster_n, lead};
+    return {m, n, groups_m, groups_n, stages, cluster_m, cluster_n, lead, 0, 0};
   }
 };
 
-// The kernels of an arithmetic are numbered: tiles, times four layouts.
-constexpr ConfigSm90 config_sm90_at(Arithmetic arithmetic, std::size_t index) {
-  const TileSm90 t = tiles_sm90(arithmetic)[index / 4];
-  return {arithmetic,
-          index & 2 ? Major::mn : Major::k,
-          index & 1 ? Major::mn : Major::k,
-          t.m,
-          t.n,
-          t.groups_m,
-          t.groups_n,
-          t.stages,
-          t.cluster_m,
-          t.cluster_n,
-          t.lead};
+// The kernels of an arithmetic and a layout of A are numbered: tiles, times two layouts of B.
+constexpr ConfigSm90 config_sm90_at(Arithmetic arithmetic, Major a, std::size_t index) {
+  const TileSm90 t = tiles_sm90(arithmetic)[index / 2];
+  return {arithmetic,  a,        index % 2 != 0 ? Major::mn : Major::k,
+          t.m,         t.n,      t.groups_m,
+          t.groups_n,  t.stages, t.cluster_m,
+          t.cluster_n, t.lead};
 }
 
 // Bytes of shared memory: what Smem of matmul_wgmma_sm90.cuh takes.

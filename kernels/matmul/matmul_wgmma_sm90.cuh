@@ -80,6 +80,15 @@ LK_DEVICE void copy_part(unsigned char* stage, const ptx::TensorMap* map, int mn
   }
 }
 
+// Returns when all CTAs of the cluster have read what this one copied, and told so here: then nobody
+// touches its shared memory any more, and once all its threads have met it may exit. (A barrier of
+// the cluster would first wait until everybody's part of C is in memory.)
+template <class Cfg>
+LK_DEVICE void wait_for_peers(typename ShapeSm90<Cfg>::Smem& s,
+                              PipelinePosition<Cfg::value.stages> at) {
+  for (int i = 0; i < Cfg::value.stages; ++i, at.advance()) producer_acquire(&s.ring, at);
+}
+
 // One thread.
 template <class Cfg>
 LK_DEVICE void load_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Smem& s) {
@@ -108,14 +117,16 @@ LK_DEVICE void load_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Sm
 #pragma unroll 1
     for (int stage = 0, k = 0; stage < args.p.k_stages; ++stage, k += T::kK, at.advance()) {
       producer_acquire(&s.ring, at);
-      producer_commit(&s.ring, at, (kTile.m + kTile.n) * kStageBytes);
       ptx::Mbarrier* full = &s.ring.full[at.stage];
       copy_part<kRowsA, T::kK, T::kConfig.a, (kTile.cluster_n > 1)>(
           s.a[at.stage] + part_a * kStageBytes, &args.a, m, k, batch_a, full, mask_a);
       copy_part<kRowsB, T::kK, T::kConfig.b, (kTile.cluster_m > 1)>(
           s.b[at.stage] + part_b * kStageBytes, &args.b, n, k, batch_b, full, mask_b);
+      // Last, so that who knows of this stage knows that no more copies come from here.
+      producer_commit(&s.ring, at, (kTile.m + kTile.n) * kStageBytes);
     }
   }
+  if constexpr (T::kCluster > 1) wait_for_peers<Cfg>(s, at);
 }
 
 // ---- Products -----------------------------------------------------------------------------------
@@ -252,15 +263,6 @@ LK_DEVICE void meet_at_start() {
     __syncthreads();
   }
 }
-// Peers may copy into this CTA, or arrive on its barriers, until here.
-template <class Cfg>
-LK_DEVICE void meet_at_end() {
-  if constexpr (ShapeSm90<Cfg>::kCluster > 1) {
-    ptx::barrier_cluster_arrive_release();
-    ptx::barrier_cluster_wait_acquire();
-  }
-}
-
 template <class Cfg>
 __global__ void __launch_bounds__(ShapeSm90<Cfg>::kThreads, 1)
     matmul_sm90_wgmma(const __grid_constant__ ArgumentsSm90 args) {
@@ -281,16 +283,16 @@ __global__ void __launch_bounds__(ShapeSm90<Cfg>::kThreads, 1)
     ptx::setmaxnreg_inc<kMultiplierRegisters<T::kGroups>>();
     multiply_tiles<Cfg>(args, s, group - 1);
   }
-  meet_at_end<Cfg>();
+  if constexpr (T::kCluster > 1) __syncthreads();  // see wait_for_peers
 }
 
-// ---- The kernels of an arithmetic ---------------------------------------------------------------
+// ---- The kernels of an arithmetic and a layout of A ---------------------------------------------
 
-template <Arithmetic kArithmetic>
+template <Arithmetic kArithmetic, Major kA>
 struct WgmmaKernels {
-  static constexpr std::size_t kCount = tiles_sm90(kArithmetic).size() * 4;
+  static constexpr std::size_t kCount = tiles_sm90(kArithmetic).size() * 2;
   static constexpr ConfigSm90 config(std::size_t index) {
-    return config_sm90_at(kArithmetic, index);
+    return config_sm90_at(kArithmetic, kA, index);
   }
   template <std::size_t kIndex>
   static KernelPointerSm90 pointer() {

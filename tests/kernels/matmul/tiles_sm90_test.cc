@@ -134,7 +134,8 @@ TEST_P(MatmulTilesSm90, LongRows) {
   const std::int64_t k = (2 * t.stages + 1) * 64;
   const std::int64_t m = t.m * (t.cluster_m + 1), n = t.n * t.cluster_n;
   const Product product(m, n, k);
-  for (const auto order : {emulator::Completion::late, emulator::Completion::random}) {
+  for (const auto order :
+       {emulator::Completion::late, emulator::Completion::eager, emulator::Completion::random}) {
     emulator::settings().completion = order;
     expect_right(product, DType::bf16, DType::f32, GetParam(), true, true, true);
   }
