@@ -1,5 +1,5 @@
-// Matmul on sm90: the translation units behind matmul_sm90.cu, one an arithmetic and layout of A, so
-// that none takes long to compile.
+// Matmul on sm90: the translation units behind matmul_sm90.cu, one an arithmetic and a layout of A,
+// so that none takes long to compile.
 #pragma once
 
 #include "kernels/common/config_table.h"

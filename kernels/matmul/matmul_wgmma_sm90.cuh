@@ -80,9 +80,9 @@ LK_DEVICE void copy_part(unsigned char* stage, const ptx::TensorMap* map, int mn
   }
 }
 
-// Returns when all CTAs of the cluster have read what this one copied, and told so here: then nobody
-// touches its shared memory any more, and once all its threads have met it may exit. (A barrier of
-// the cluster would first wait until everybody's part of C is in memory.)
+// Returns when all CTAs of the cluster have read what this one copied, and told so here: then
+// nobody touches its shared memory any more, and once its threads have met it may exit. (A barrier
+// of the cluster would first wait until everybody's part of C is in memory.)
 template <class Cfg>
 LK_DEVICE void wait_for_peers(typename ShapeSm90<Cfg>::Smem& s,
                               PipelinePosition<Cfg::value.stages> at) {
