@@ -1,26 +1,26 @@
 // Matmul on sm90: from the sums of wgmma to C. Each warp has 16 rows of every 64 of its group's.
 //
-//   half   16-bit C, aligned: the sums are scaled, biased, clamped and rounded where they are, and
-//          go through 2 KB of the warp's own shared memory, 64 columns at a time, to be stored as
-//          whole 128-byte lines.
-//   full   fp32 C, aligned: straight from the registers, in sectors of 32 bytes.
-//   block  anything else (C_in, GeLU, other strides): 32 columns at a time through the one rolled
-//          loop of matmul_epilogue.cuh.
+//   tensor  16-bit C, aligned: sums are scaled, biased, rounded and clamped where they are, and go
+//           through 2 KB of the warp's own shared memory, 64 columns at a time, out of which the
+//           copy engine stores them while the next are made.
+//   half    16-bit C however aligned: the same, but the warp stores them, an element a lane.
+//   full    fp32 C, aligned: straight from the registers, in sectors of 32 bytes.
+//   block   anything else (C_in, GeLU, other strides): 32 columns at a time through the one rolled
+//           loop of matmul_epilogue.cuh.
 #pragma once
 
 #include "kernels/matmul/matmul_epilogue.cuh"
 #include "kernels/matmul/matmul_shape_sm90.cuh"
+#include "kernels/matmul/matmul_sm90.h"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
-
-inline constexpr int kHalfVector = 8;  // 16-bit elements of a 16-byte store
 
 // -0 changes nothing that it is added to, -0 included.
 inline constexpr float kNoBias = -0.0f;
 
-// The bias of a group's part of a tile, for finish half and full. It is read while the tile before
-// is stored. One value per column goes to all threads of the group through shared memory; of one
-// per row each thread keeps its own.
+// The bias of a group's part of a tile, for all finishes but `block`. It is asked for while the
+// tile before is stored. A value per column goes to all threads of the group through shared memory; a
+// value per row each thread reads for itself.
 template <class Cfg>
 struct BiasSm90 {
   using T = ShapeSm90<Cfg>;
@@ -28,46 +28,65 @@ struct BiasSm90 {
   static constexpr int kRows = 2 * T::kM64;  // 16 w + l / 4 (+ 8) of each 64
   static constexpr int kValues = kColumns > kRows ? kColumns : kRows;
 
-  float next[kValues];   // on their way
-  float rows[kRows];     // of this tile
-  const float* columns;  // the same: kGroupN in shared memory
+  std::uint32_t next[kValues];  // as they are in memory, on their way
+  float rows[kRows];            // of this tile
+  float* columns;               // the same: kGroupN in shared memory
+  int group;
 
-  LK_DEVICE void load(const ParamsSm90& p, std::int64_t row0, std::int64_t col0) {
-    const Epilogue& e = p.epilogue;
+  LK_DEVICE BiasSm90(const Epilogue& e, float* set, int of_group) : columns(set), group(of_group) {
+    if (e.bias != nullptr) return;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) rows[i] = kNoBias;
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) put(i, kNoBias);
+    ptx::bar_sync(1 + std::uint32_t(group), kGroupThreads);
+  }
+
+  LK_DEVICE void load(const Epilogue& e, std::int64_t row0, std::int64_t col0) {
+    if (e.bias == nullptr) return;
     const int thread = int(threadIdx.x) % kGroupThreads;
     const int row = thread / kWarpThreads * kWarpRows + thread % kWarpThreads / 4;
 #pragma unroll
     for (int i = 0; i < kValues; ++i) {
-      next[i] = kNoBias;
-      if (e.bias == nullptr || p.finish == Finish::block) continue;
       const int column = i < kColumns ? thread + i * kGroupThreads : T::kGroupN;
       const std::int64_t at =
           e.bias_on_rows ? row0 + row + i / 2 * kWgmmaM + i % 2 * (kWarpRows / 2) : col0 + column;
       const bool mine =
           e.bias_on_rows ? i < kRows && at < e.rows : column < T::kGroupN && at < e.cols;
-      if (mine) next[i] = load_as_f32(e.bias, at, e.bias_type);
+      next[i] = 0;
+      if (!mine) continue;
+      // Bits alone: to convert them here would be to wait for them.
+      next[i] = e.bias_type == DType::f32
+                    ? ptx::ld_global(static_cast<const std::uint32_t*>(e.bias) + at)
+                    : ptx::ld_global(static_cast<const std::uint16_t*>(e.bias) + at);
     }
   }
 
-  // Hands round what load() brought. All threads of the group; the set used two tiles ago has been
-  // read by then, since everybody has passed the barrier of the last one.
-  LK_DEVICE void stage(float* set, bool on_rows, int group) {
-    columns = set;
-    if (on_rows) {
+  // Takes what load() brought. All threads of the group.
+  LK_DEVICE void stage(const Epilogue& e) {
+    if (e.bias == nullptr) return;
+    if (e.bias_on_rows) {
 #pragma unroll
-      for (int i = 0; i < kRows; ++i) rows[i] = next[i];
+      for (int i = 0; i < kRows; ++i) rows[i] = decoded(next[i], e.bias_type);
       return;
     }
-    const int thread = int(threadIdx.x) % kGroupThreads;
+    ptx::bar_sync(1 + std::uint32_t(group), kGroupThreads);  // those of the last tile are read
 #pragma unroll
-    for (int i = 0; i < kColumns; ++i) {
-      const int column = thread + i * kGroupThreads;
-      if (column < T::kGroupN) {
-        ptx::st_shared(reinterpret_cast<std::uint32_t*>(set + column),
-                       bit_cast<std::uint32_t>(next[i]));
-      }
-    }
+    for (int i = 0; i < kColumns; ++i) put(i, decoded(next[i], e.bias_type));
     ptx::bar_sync(1 + std::uint32_t(group), kGroupThreads);
+  }
+
+ private:
+  static LK_DEVICE float decoded(std::uint32_t bits, DType type) {
+    return type == DType::f32    ? bit_cast<float>(bits)
+           : type == DType::bf16 ? Storage<DType::bf16>::decode(std::uint16_t(bits))
+                                 : Storage<DType::f16>::decode(std::uint16_t(bits));
+  }
+  LK_DEVICE void put(int i, float value) {
+    const int column = int(threadIdx.x) % kGroupThreads + i * kGroupThreads;
+    if (column >= T::kGroupN) return;
+    ptx::st_shared(reinterpret_cast<std::uint32_t*>(columns + column),
+                   bit_cast<std::uint32_t>(value));
   }
 };
 
@@ -101,27 +120,45 @@ LK_DEVICE std::uint32_t relu_half(std::uint32_t x, DType type) {
   return type == DType::bf16 ? ptx::max_NaN_bf16x2(x, 0u) : ptx::max_NaN_f16x2(x, 0u);
 }
 
-// A warp's 16 rows and kGroupN columns, from row0, col0 on.
+// 16 rows, kPartCols columns of 16 bits in shared memory, as a swizzled box of the copy engine.
+inline constexpr int kPartRowBytes = kPartCols * 2;
+inline constexpr int kPartBytes = kWarpRows * kPartRowBytes;
+
+// The same to memory, an element a lane.
+LK_DEVICE void store_elements(const Epilogue& e, const unsigned char* part, std::int64_t batch,
+                              std::int64_t row0, std::int64_t col0) {
+  const int lane = int(threadIdx.x) % kWarpThreads;
+  auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride + row0 * e.row_stride + col0;
+#pragma unroll 2
+  for (int row = 0; row < kWarpRows && row0 + row < e.rows; ++row, c += e.row_stride) {
+#pragma unroll
+    for (int column = lane; column < kPartCols; column += kWarpThreads) {
+      if (col0 + column >= e.cols) continue;
+      const std::uint32_t at =
+          ptx::swizzle_at(ptx::Swizzle::b128, std::uint32_t(row), std::uint32_t(column * 2));
+      ptx::st_global(c + column, ptx::ld_shared(reinterpret_cast<const std::uint16_t*>(part + at)));
+    }
+  }
+}
+
+// A warp's 16 rows and kGroupN columns, from row0, col0 on. `staging` is two parts, the `turn`-th
+// of them next; the copy engine may still read the other.
 template <class Cfg, bool kOnRows>
-LK_DEVICE void store_half(const Epilogue& e, float scale, unsigned char* staging,
+LK_DEVICE void store_half(const ArgumentsSm90& args, float scale, unsigned char* staging, int& turn,
                           const BiasSm90<Cfg>& bias, std::int64_t batch, std::int64_t row0,
                           std::int64_t col0, int i64,
                           const float (&sums)[ShapeSm90<Cfg>::kGroupN / 2]) {
   using T = ShapeSm90<Cfg>;
+  const Epilogue& e = args.p.epilogue;
   constexpr Arithmetic kArithmetic = T::kConfig.arithmetic;
-  constexpr int kRowBytes = kPartCols * 2, kChunks = kRowBytes / 16;  // [kWarpRows][kRowBytes]
-  constexpr int kRowsAtOnce = kWarpThreads / kChunks;
+  constexpr int kChunks = kPartRowBytes / 16;
   constexpr int kWords = kPartCols / 4;  // of a lane
   const int lane = int(threadIdx.x) % kWarpThreads;
+  const bool tensor = args.p.finish == Finish::tensor;
   // Where stmatrix puts the row of this lane: rows 0-7, 8-15, and of the next eight columns.
-  unsigned char* const to = staging + lane % 16 * kRowBytes;
-  const int to_chunk = (lane / 16 ^ lane % 8) * 16;
-  const int from_row = lane / kChunks, from_chunk = lane % kChunks;
-  auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride +
-            (row0 + from_row) * e.row_stride + col0 + from_chunk * kHalfVector;
-  const bool inside = row0 + kWarpRows <= e.rows && col0 + T::kGroupN <= e.cols;
+  const int to = lane % 16 * kPartRowBytes + (lane / 16 ^ lane % 8) * 16;
 #pragma unroll
-  for (int part = 0; part < T::kGroupN / kPartCols; ++part) {
+  for (int part = 0; part < T::kGroupN / kPartCols; ++part, turn ^= 1) {
     std::uint32_t w[kWords];
 #pragma unroll
     for (int i = 0; i < kWords; i += 2) {
@@ -135,40 +172,29 @@ LK_DEVICE void store_half(const Epilogue& e, float scale, unsigned char* staging
 #pragma unroll
       for (int i = 0; i < kWords; ++i) w[i] = relu_half<kArithmetic>(w[i], e.type);
     }
+    if (lane == 0) ptx::cp_async_bulk_wait_group_read<1>();
+    __syncwarp();
+    unsigned char* const block = staging + turn * kPartBytes;
 #pragma unroll
     for (int j = 0; j < kChunks; j += 2) {
       const std::uint32_t four[4] = {w[2 * j], w[2 * j + 1], w[2 * j + 2], w[2 * j + 3]};
-      ptx::stmatrix<4>(to + (to_chunk ^ j * 16), four);
+      ptx::stmatrix<4>(block + (to ^ j * 16), four);
     }
-    __syncwarp();
-    const unsigned char* const from = staging + from_row * kRowBytes;
-    if (inside) {
-#pragma unroll
-      for (int r = 0; r < kWarpRows; r += kRowsAtOnce) {
-        const uint4 x = ptx::ld_shared(reinterpret_cast<const uint4*>(
-            from + r * kRowBytes + (from_chunk ^ (r + from_row) % 8) * 16));
-        ptx::st_global(reinterpret_cast<uint4*>(c + r * e.row_stride + part * kPartCols), x);
+    const std::int64_t col = col0 + part * kPartCols;
+    if (tensor) {
+      ptx::fence_proxy_async_shared_cta();
+      __syncwarp();
+      if (lane == 0) {
+        if (row0 < e.rows && col < e.cols) {
+          ptx::cp_async_bulk_tensor_3d_global_shared(&args.c, int(col), int(row0), int(batch),
+                                                     block);
+        }
+        ptx::cp_async_bulk_commit_group();
       }
     } else {
-      const std::int64_t columns =
-          e.cols - col0 - part * kPartCols - from_chunk * kHalfVector;  // that exist
-#pragma unroll 1
-      for (int r = 0; r < kWarpRows && row0 + from_row + r < e.rows; r += kRowsAtOnce) {
-        const uint4 x = ptx::ld_shared(reinterpret_cast<const uint4*>(
-            from + r * kRowBytes + (from_chunk ^ (r + from_row) % 8) * 16));
-        std::uint16_t* const out = c + r * e.row_stride + part * kPartCols;
-        if (columns >= kHalfVector) {
-          ptx::st_global(reinterpret_cast<uint4*>(out), x);
-          continue;
-        }
-        const std::uint32_t words[] = {x.x, x.y, x.z, x.w};
-#pragma unroll
-        for (int i = 0; i < kHalfVector; ++i) {
-          if (i < columns) ptx::st_global(out + i, std::uint16_t(words[i / 2] >> (16 * (i % 2))));
-        }
-      }
+      __syncwarp();
+      store_elements(e, block, batch, row0, col);
     }
-    __syncwarp();
   }
 }
 
@@ -234,11 +260,12 @@ LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* stagi
 
 // A group's part of the tile, from row0, col0 on.
 template <class Cfg, bool kOnRows>
-LK_DEVICE void store_tile_sm90(const ParamsSm90& p, unsigned char* staging,
+LK_DEVICE void store_tile_sm90(const ArgumentsSm90& args, unsigned char* staging, int& turn,
                                const BiasSm90<Cfg>& bias, float scale, std::int64_t batch,
                                std::int64_t row0, std::int64_t col0,
                                const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
+  const ParamsSm90& p = args.p;
   const Epilogue& e = p.epilogue;
   const int warp = int(threadIdx.x) % kGroupThreads / kWarpThreads;
 #pragma unroll
@@ -248,10 +275,10 @@ LK_DEVICE void store_tile_sm90(const ParamsSm90& p, unsigned char* staging,
       store_blocks<Cfg>(e, scale, staging, batch, row, col0, sums[i]);
       continue;
     }
-    if (p.finish == Finish::half) {
-      store_half<Cfg, kOnRows>(e, scale, staging, bias, batch, row, col0, i, sums[i]);
-    } else {
+    if (p.finish == Finish::full) {
       store_full<Cfg, kOnRows>(e, scale, bias, batch, row, col0, i, sums[i]);
+    } else {
+      store_half<Cfg, kOnRows>(args, scale, staging, turn, bias, batch, row, col0, i, sums[i]);
     }
   }
 }

@@ -53,15 +53,17 @@ Oriented oriented(const Problem& problem) {
 }
 
 Finish finish_of(const Problem& p, const Epilogue& e) {
-  if (e.c_in != nullptr || e.col_stride != 1 || !e.wide ||
-      (e.activation != Activation::none && e.activation != Activation::relu)) {
-    return Finish::block;
-  }
-  if (e.type == DType::f32) return Finish::full;
-  const bool aligned = is_aligned(e.c, kCopyAlignment) &&
+  const bool simple =
+      e.c_in == nullptr && (e.activation == Activation::none || e.activation == Activation::relu);
+  if (!simple || (e.col_stride != 1 && e.cols > 1)) return Finish::block;
+  if (e.type == DType::f32) return e.wide ? Finish::full : Finish::block;
+  // The copy engine clips in pieces of 16 bytes: no end of a row may lie within one.
+  const bool written = is_aligned(e.c, kCopyAlignment) &&
+                       is_multiple(e.cols, e.type, kCopyAlignment) &&
                        (p.m == 1 || is_multiple(e.row_stride, e.type, kCopyAlignment)) &&
-                       (p.batch == 1 || is_multiple(e.batch_stride, e.type, kCopyAlignment));
-  return aligned ? Finish::half : Finish::block;
+                       (p.batch == 1 || is_multiple(e.batch_stride, e.type, kCopyAlignment)) &&
+                       std::max(e.row_stride, e.batch_stride) < kMaxCopyStride / 2;
+  return written ? Finish::tensor : Finish::half;
 }
 
 }  // namespace
@@ -115,7 +117,6 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
   const double band = std::sqrt(in_flight * (t.n * t.cluster_n) / (t.m * t.cluster_m));
   ParamsSm90& params = plan.params;
   params.k_stages = int(tiles_in(p.k, kStageBytes / element));
-  params.leads = params.k_stages >= 2 * t.stages;
   params.batch_a = o.a.batch_stride != 0;
   params.batch_b = o.b.batch_stride != 0;
   params.raster = make_raster(tiles_m, tiles_n, p.batch, std::int64_t(band + 0.5));
@@ -160,8 +161,11 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
   text += fmt::format("{}: {} adjacent, by tensor copies\n", plan.transposed ? "a, as b" : "b",
                       adjacent(plan.variant.b, "n"));
   switch (p.finish) {
+    case Finish::tensor:
+      text += "c: by tensor copies\n";
+      break;
     case Finish::half:
-      text += "c: eight columns a store\n";
+      text += "c: an element a lane: not aligned to 16 bytes\n";
       break;
     case Finish::full:
       text += "c: out of the registers, two columns a store\n";

@@ -35,16 +35,16 @@ struct VariantSm90 {
 
 // How sums become C (matmul_epilogue_sm90.cuh).
 enum class Finish : std::int8_t {
-  half,   // 16-bit C in aligned vectors, no C_in, no GeLU
-  full,   // the same, fp32 C
-  block,  // anything, by matmul_epilogue.cuh
+  tensor,  // 16-bit C that the copy engine can write; neither C_in nor GeLU, here and in the next
+  half,    // any 16-bit C with a unit stride
+  full,    // fp32 C in aligned vectors
+  block,   // anything, by matmul_epilogue.cuh
 };
 
 // What a kernel is told beside the tensor maps.
 struct ParamsSm90 {
   int k_stages;           // of a tile
   bool batch_a, batch_b;  // the operand has a matrix for each product
-  bool leads;             // tiles are long enough for a lead
   Finish finish;
   Raster raster;  // of clusters' tiles
   Epilogue epilogue;

@@ -32,8 +32,8 @@ struct ShapeSm90 {
   struct Smem {
     alignas(1024) unsigned char a[kTile.stages][kTile.m * kStageBytes];
     alignas(1024) unsigned char b[kTile.stages][kTile.n * kStageBytes];
-    alignas(128) unsigned char staging[kGroups][kGroupWarps][kWarpStaging];
-    alignas(16) float bias[kGroups][2][kGroupN];
+    alignas(1024) unsigned char staging[kGroups][kGroupWarps][kWarpStaging];
+    alignas(16) float bias[kGroups][kGroupN];
     PipelineBarriers<kTile.stages> ring;
   };
   static_assert(sizeof(Smem) == smem_bytes(kTile));

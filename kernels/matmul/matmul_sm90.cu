@@ -52,6 +52,22 @@ cudaError_t encode(ptx::TensorMap* map, const Operand& o, Major major, std::int6
             .promotion = ptx::L2Promotion::b256});
 }
 
+// Boxes are the rows and columns of C that a warp stores at once.
+cudaError_t encode_c(ptx::TensorMap* map, const Epilogue& e, std::int64_t batch) {
+  const auto element = std::uint64_t(size_of(e.type));
+  const auto stride = [&](std::int64_t elements, bool stepped) {
+    return stepped ? std::uint64_t(elements) * element : std::uint64_t(kStageBytes);
+  };
+  return ptx::encode_tiled(
+      map, {.base = e.c,
+            .type = tensor_type(e.type),
+            .rank = 3,
+            .extents = {std::uint64_t(e.cols), std::uint64_t(e.rows), std::uint64_t(batch)},
+            .strides = {stride(e.row_stride, e.rows > 1), stride(e.batch_stride, batch > 1)},
+            .box = {std::uint32_t(kPartCols), std::uint32_t(kWarpRows), 1},
+            .swizzle = ptx::Swizzle::b128});
+}
+
 }  // namespace
 
 cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context) {
@@ -63,6 +79,10 @@ cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context) {
   if (error != cudaSuccess) return error;
   error = encode(&args.b, plan.b, plan.variant.b, plan.n, plan.k, plan.batch, t.n / t.cluster_m);
   if (error != cudaSuccess) return error;
+  if (plan.params.finish == Finish::tensor) {
+    error = encode_c(&args.c, plan.params.epilogue, plan.batch);
+    if (error != cudaSuccess) return error;
+  }
   const ptx::LaunchShape shape{.grid = dim3(grid_sm90(plan, context.max_sms)),
                                .block = dim3(unsigned(t.threads())),
                                .smem = smem_bytes(t),

@@ -10,7 +10,7 @@
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
 struct ArgumentsSm90 {
-  ptx::TensorMap a, b;
+  ptx::TensorMap a, b, c;
   ParamsSm90 p;
 };
 

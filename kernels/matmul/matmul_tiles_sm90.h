@@ -17,7 +17,7 @@ inline constexpr int kGroupThreads = 128, kGroupWarps = 4;
 // Columns of C that a warp stages at once on the way out.
 inline constexpr int kPartCols = 64;       // as 16-bit elements
 inline constexpr int kBlockCols = 32;      // as fp32, padded (matmul_epilogue.cuh)
-inline constexpr int kWarpStaging = 2560;  // bytes: the larger of 16 x 64 x 2 and 16 x (32 + 8) x 4
+inline constexpr int kWarpStaging = 4096;  // bytes: two of 16 x 64 x 2, or one of 16 x (32 + 8) x 4
 
 // bf16 and f16.
 constexpr TileSm90 kWgmma16Configs[] = {
@@ -56,7 +56,7 @@ constexpr std::size_t smem_bytes(const TileSm90& t) {
   const std::size_t groups = std::size_t(t.groups());
   const std::size_t stages = std::size_t(t.stages) * (t.m + t.n) * kStageBytes;
   const std::size_t staging = groups * kGroupWarps * kWarpStaging;
-  const std::size_t bias = groups * 2 * (t.n / t.groups_n) * sizeof(float);
+  const std::size_t bias = groups * (t.n / t.groups_n) * sizeof(float);
   const std::size_t barriers = std::size_t(t.stages) * 2 * 8;
   return (stages + staging + bias + barriers + 1023) / 1024 * 1024;
 }

@@ -187,28 +187,28 @@ LK_DEVICE void multiply_stage(const unsigned char* stage_a, const unsigned char*
   ptx::wgmma_commit_group();
 }
 
-// The first group is some stages ahead of the second, so that one still multiplies while the other
-// stores: the second waits at the beginning of a tile.
+// The second of two groups starts when the first has asked for so many stages of its first tile: so
+// one stores, later, while the other multiplies.
+inline constexpr int kLead = 2;
 inline constexpr std::uint32_t kLeadBarrier = 3;
-LK_DEVICE void lead() { ptx::bar_arrive(kLeadBarrier, 2 * kGroupThreads); }
-LK_DEVICE void follow() { ptx::bar_sync(kLeadBarrier, 2 * kGroupThreads); }
 
 // All products of a group's part of a tile.
 template <class Cfg>
 LK_DEVICE void multiply_tile(const ParamsSm90& p, typename ShapeSm90<Cfg>::Smem& s, int group,
-                             PipelinePosition<Cfg::value.stages>& at,
+                             bool first, PipelinePosition<Cfg::value.stages>& at,
                              typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
   const int m = group / T::kTile.groups_n * T::kGroupM, n = group % T::kTile.groups_n * T::kGroupN;
-  const bool leads = T::kTile.lead > 0 && T::kGroups == 2 && p.leads;
+  const int lead = p.k_stages < kLead ? p.k_stages : kLead;
+  const int leads = T::kGroups == 2 && first && group == 0 ? lead - 1 : -1;
+  if (T::kGroups == 2 && first && group == 1) ptx::bar_sync(kLeadBarrier, 2 * kGroupThreads);
   PipelinePosition<T::kTile.stages> last = at;  // read by products that may still run
 #pragma unroll 1
   for (int stage = 0; stage < p.k_stages; ++stage) {
     consumer_wait(&s.ring, at);
-    if (leads && group == 1 && stage == 0) follow();
     multiply_stage<Cfg>(s.a[at.stage] + m * kStageBytes, s.b[at.stage] + n * kStageBytes, sums,
                         stage > 0);
-    if (leads && group == 0 && stage == T::kTile.lead - 1) lead();
+    if (stage == leads) ptx::bar_arrive(kLeadBarrier, 2 * kGroupThreads);
     ptx::wgmma_wait_group<1>();
     if (stage > 0) release<Cfg>(s, last);
     last = at;
@@ -228,28 +228,30 @@ LK_DEVICE void multiply_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>
   const int m = group / T::kTile.groups_n * T::kGroupM, n = group % T::kTile.groups_n * T::kGroupN;
   const float scale = product_scale(e);
   unsigned char* staging = s.staging[group][threadIdx.x / kWarpThreads % kGroupWarps];
+  int turn = 0;
   PipelinePosition<T::kTile.stages> at;
-  BiasSm90<Cfg> bias;
+  BiasSm90<Cfg> bias(e, s.bias[group], group);
   TilesSm90<Cfg> tiles(args.p);
   TilePlace tile = tiles.place();
-  bias.load(args.p, tile.m + m, tile.n + n);
+  bias.load(e, tile.m + m, tile.n + n);
 #pragma unroll 1
-  for (int set = 0; tiles.valid(); set ^= 1) {
-    typename T::Sums sums;
-    multiply_tile<Cfg>(args.p, s, group, at, sums);
-    bias.stage(s.bias[group][set], e.bias_on_rows, group);
+  for (bool first = true; tiles.valid(); first = false) {
+    typename T::Sums sums;  // what they were before, the first product ignores
+    multiply_tile<Cfg>(args.p, s, group, first, at, sums);
+    bias.stage(e);
     const TilePlace here = tile;
     tiles.advance();
     tile = tiles.place();
-    if (tiles.valid()) bias.load(args.p, tile.m + m, tile.n + n);
+    if (tiles.valid()) bias.load(e, tile.m + m, tile.n + n);
     if (e.bias_on_rows) {
-      store_tile_sm90<Cfg, true>(args.p, staging, bias, scale, here.batch, here.m + m, here.n + n,
-                                 sums);
+      store_tile_sm90<Cfg, true>(args, staging, turn, bias, scale, here.batch, here.m + m,
+                                 here.n + n, sums);
     } else {
-      store_tile_sm90<Cfg, false>(args.p, staging, bias, scale, here.batch, here.m + m, here.n + n,
-                                  sums);
+      store_tile_sm90<Cfg, false>(args, staging, turn, bias, scale, here.batch, here.m + m,
+                                  here.n + n, sums);
     }
   }
+  ptx::cp_async_bulk_wait_group_read<0>();  // the copy engine has read what it stores
 }
 
 // The barriers of all CTAs of the cluster are initialised: init_pipeline has fenced them, so the

@@ -100,16 +100,19 @@ TEST(MatmulPlanSm90, LayoutsFollowTheUnitStrides) {
 TEST(MatmulPlanSm90, CGoesOutAsItsAddressAllows) {
   const auto finish = [](const Problem& p) { return make_plan_sm90(p, h200()).params.finish; };
   Problem p = problem(256, 512, 128);
-  EXPECT_EQ(finish(p), Finish::half);
+  EXPECT_EQ(finish(p), Finish::tensor);
   p.activation = Activation::relu;
-  EXPECT_EQ(finish(p), Finish::half);
+  EXPECT_EQ(finish(p), Finish::tensor);
   p.c.type = DType::f32;
   EXPECT_EQ(finish(p), Finish::full);
   p.activation = Activation::gelu_erf;
   EXPECT_EQ(finish(p), Finish::block);
   p = problem(256, 512, 128);
   p.c.row_stride = 516;  // 8 bytes
-  EXPECT_EQ(finish(p), Finish::block);
+  EXPECT_EQ(finish(p), Finish::half);
+  p = problem(256, 508, 128);  // rows end amid 16 bytes
+  p.c.row_stride = 512;
+  EXPECT_EQ(finish(p), Finish::half);
   p = problem(256, 512, 128);
   p.c_in = p.c;
   EXPECT_EQ(finish(p), Finish::block);
