@@ -18,8 +18,8 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 // -0 changes nothing that it is added to, -0 included.
 inline constexpr float kNoBias = -0.0f;
 
-// The bias of a group's part of a tile, for all finishes but `block`, asked for while the tile before
-// is stored. A value per column goes to all threads of the group through shared memory; a
+// The bias of a group's part of a tile, for all finishes but `block`, asked for while the tile
+// before is stored. A value per column goes to all threads of the group through shared memory; a
 // value per row each thread reads for itself.
 template <class Cfg>
 struct BiasSm90 {
