@@ -3,7 +3,8 @@
 //   tensor  16-bit C, aligned: sums are scaled, biased, rounded and clamped where they are, and go
 //           through 2 KB of the warp's own shared memory, 64 columns at a time, out of which the
 //           copy engine stores them while the next are made.
-//   half    16-bit C however aligned: the same, but the warp stores them, an element a lane.
+//   wide    the same, but the warp stores them, 16 bytes a lane.
+//   half    the same, an element a lane: 16-bit C however aligned.
 //   full    fp32 C, aligned: straight from the registers, in sectors of 32 bytes.
 //   block   anything else (C_in, GeLU, other strides): 32 columns at a time through the one rolled
 //           loop of matmul_epilogue.cuh.
@@ -120,11 +121,47 @@ LK_DEVICE std::uint32_t relu_half(std::uint32_t x, DType type) {
   return type == DType::bf16 ? ptx::max_NaN_bf16x2(x, 0u) : ptx::max_NaN_f16x2(x, 0u);
 }
 
-// 16 rows, kPartCols columns of 16 bits in shared memory, as a swizzled box of the copy engine.
-inline constexpr int kPartRowBytes = kPartCols * 2;
-inline constexpr int kPartBytes = kWarpRows * kPartRowBytes;
+// A part of C in a warp's shared memory, [kWarpRows][kCols] of 16 bits, swizzled as a box of the
+// copy engine.
+template <int kCols>
+struct Part {
+  static constexpr ptx::Swizzle kSwizzle = kCols == 64 ? ptx::Swizzle::b128 : ptx::Swizzle::b64;
+  static constexpr int kRowBytes = kCols * 2, kBytes = kWarpRows * kRowBytes;
+  static constexpr int kChunk = 16, kVector = kChunk / 2;
 
-// The same to memory, an element a lane.
+  static LK_DEVICE int offset(int row, int column) {
+    return int(ptx::swizzle_at(kSwizzle, std::uint32_t(row), std::uint32_t(column * 2)));
+  }
+};
+
+// What is on its way out of a warp: two parts, the `turn`-th of them next; the copy engine may
+// still read the other.
+struct WarpStaging {
+  unsigned char* data;
+  int turn;
+};
+
+// A part to C, whose columns end at a multiple of kVector: 16 bytes a lane.
+template <int kCols>
+LK_DEVICE void store_vectors(const Epilogue& e, const unsigned char* part, std::int64_t batch,
+                             std::int64_t row0, std::int64_t col0) {
+  using P = Part<kCols>;
+  constexpr int kLanes = kCols / P::kVector, kRowsAtOnce = kWarpThreads / kLanes;
+  const int lane = int(threadIdx.x) % kWarpThreads;
+  const int row = lane / kLanes, column = lane % kLanes * P::kVector;
+  auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride +
+            (row0 + row) * e.row_stride + col0 + column;
+  const std::int64_t rows = col0 + column < e.cols ? e.rows - row0 - row : 0;
+#pragma unroll
+  for (int r = 0; r < kWarpRows; r += kRowsAtOnce) {
+    const uint4 v =
+        ptx::ld_shared(reinterpret_cast<const uint4*>(part + P::offset(r + row, column)));
+    if (r < rows) ptx::st_global(reinterpret_cast<uint4*>(c + r * e.row_stride), v);
+  }
+}
+
+// The same an element a lane.
+template <int kCols>
 LK_DEVICE void store_elements(const Epilogue& e, const unsigned char* part, std::int64_t batch,
                               std::int64_t row0, std::int64_t col0) {
   const int lane = int(threadIdx.x) % kWarpThreads;
@@ -132,39 +169,36 @@ LK_DEVICE void store_elements(const Epilogue& e, const unsigned char* part, std:
 #pragma unroll 2
   for (int row = 0; row < kWarpRows && row0 + row < e.rows; ++row, c += e.row_stride) {
 #pragma unroll
-    for (int column = lane; column < kPartCols; column += kWarpThreads) {
+    for (int column = lane; column < kCols; column += kWarpThreads) {
       if (col0 + column >= e.cols) continue;
-      const std::uint32_t at =
-          ptx::swizzle_at(ptx::Swizzle::b128, std::uint32_t(row), std::uint32_t(column * 2));
-      ptx::st_global(c + column, ptx::ld_shared(reinterpret_cast<const std::uint16_t*>(part + at)));
+      ptx::st_global(c + column, ptx::ld_shared(reinterpret_cast<const std::uint16_t*>(
+                                     part + Part<kCols>::offset(row, column))));
     }
   }
 }
 
-// A warp's 16 rows and kGroupN columns, from row0, col0 on. `staging` is two parts, the `turn`-th
-// of them next; the copy engine may still read the other.
+// A warp's 16 rows and kGroupN columns of 16-bit C, from row0, col0 on.
 template <class Cfg, bool kOnRows>
-LK_DEVICE void store_half(const ArgumentsSm90& args, float scale, unsigned char* staging, int& turn,
+LK_DEVICE void store_half(const ArgumentsSm90& args, float scale, WarpStaging& staging,
                           const BiasSm90<Cfg>& bias, std::int64_t batch, std::int64_t row0,
                           std::int64_t col0, int i64,
                           const float (&sums)[ShapeSm90<Cfg>::kGroupN / 2]) {
   using T = ShapeSm90<Cfg>;
+  using P = Part<T::kPartCols>;
   const Epilogue& e = args.p.epilogue;
   constexpr Arithmetic kArithmetic = T::kConfig.arithmetic;
-  constexpr int kChunks = kPartRowBytes / 16;
-  constexpr int kWords = kPartCols / 4;  // of a lane
+  constexpr int kWords = T::kPartCols / 4;  // of a lane
   const int lane = int(threadIdx.x) % kWarpThreads;
-  const bool tensor = args.p.finish == Finish::tensor;
   // Where stmatrix puts the row of this lane: rows 0-7, 8-15, and of the next eight columns.
-  const int to = lane % 16 * kPartRowBytes + (lane / 16 ^ lane % 8) * 16;
+  const int to = P::offset(lane % 16, lane / 16 * 8);
 #pragma unroll
-  for (int part = 0; part < T::kGroupN / kPartCols; ++part, turn ^= 1) {
+  for (int part = 0; part < T::kGroupN / T::kPartCols; ++part, staging.turn ^= 1) {
     std::uint32_t w[kWords];
 #pragma unroll
     for (int i = 0; i < kWords; i += 2) {
       float v[4];
       scale_and_bias<Cfg, kOnRows>(v, sums + 2 * (part * kWords + i), scale, bias,
-                                   part * kPartCols + i * 4, i64);
+                                   part * T::kPartCols + i * 4, i64);
       w[i] = pack_half<kArithmetic>(v[0], v[1], e.type);
       w[i + 1] = pack_half<kArithmetic>(v[2], v[3], e.type);
     }
@@ -174,14 +208,14 @@ LK_DEVICE void store_half(const ArgumentsSm90& args, float scale, unsigned char*
     }
     if (lane == 0) ptx::cp_async_bulk_wait_group_read<1>();
     __syncwarp();
-    unsigned char* const block = staging + turn * kPartBytes;
+    unsigned char* const block = staging.data + staging.turn * P::kBytes;
 #pragma unroll
-    for (int j = 0; j < kChunks; j += 2) {
-      const std::uint32_t four[4] = {w[2 * j], w[2 * j + 1], w[2 * j + 2], w[2 * j + 3]};
-      ptx::stmatrix<4>(block + (to ^ j * 16), four);
+    for (int i = 0; i < kWords; i += 4) {
+      const std::uint32_t four[4] = {w[i], w[i + 1], w[i + 2], w[i + 3]};
+      ptx::stmatrix<4>(block + (to ^ i / 2 * P::kChunk), four);
     }
-    const std::int64_t col = col0 + part * kPartCols;
-    if (tensor) {
+    const std::int64_t col = col0 + part * T::kPartCols;
+    if (args.p.finish == Finish::tensor) {
       ptx::fence_proxy_async_shared_cta();
       __syncwarp();
       if (lane == 0) {
@@ -193,7 +227,11 @@ LK_DEVICE void store_half(const ArgumentsSm90& args, float scale, unsigned char*
       }
     } else {
       __syncwarp();
-      store_elements(e, block, batch, row0, col);
+      if (args.p.finish == Finish::wide) {
+        store_vectors<T::kPartCols>(e, block, batch, row0, col);
+      } else {
+        store_elements<T::kPartCols>(e, block, batch, row0, col);
+      }
     }
   }
 }
@@ -260,10 +298,10 @@ LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* stagi
 
 // A group's part of the tile, from row0, col0 on.
 template <class Cfg, bool kOnRows>
-LK_DEVICE void store_tile_sm90(const ArgumentsSm90& args, unsigned char* staging, int& turn,
-                               const BiasSm90<Cfg>& bias, float scale, std::int64_t batch,
-                               std::int64_t row0, std::int64_t col0,
-                               const typename ShapeSm90<Cfg>::Sums& sums) {
+LK_DEVICE void store_tile(const ArgumentsSm90& args, WarpStaging& staging,
+                          const BiasSm90<Cfg>& bias, float scale, std::int64_t batch,
+                          std::int64_t row0, std::int64_t col0,
+                          const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
   const ParamsSm90& p = args.p;
   const Epilogue& e = p.epilogue;
@@ -272,13 +310,13 @@ LK_DEVICE void store_tile_sm90(const ArgumentsSm90& args, unsigned char* staging
   for (int i = 0; i < T::kM64; ++i) {
     const std::int64_t row = row0 + i * kWgmmaM + warp * kWarpRows;
     if (p.finish == Finish::block) {
-      store_blocks<Cfg>(e, scale, staging, batch, row, col0, sums[i]);
+      store_blocks<Cfg>(e, scale, staging.data, batch, row, col0, sums[i]);
       continue;
     }
     if (p.finish == Finish::full) {
       store_full<Cfg, kOnRows>(e, scale, bias, batch, row, col0, i, sums[i]);
     } else {
-      store_half<Cfg, kOnRows>(args, scale, staging, turn, bias, batch, row, col0, i, sums[i]);
+      store_half<Cfg, kOnRows>(args, scale, staging, bias, batch, row, col0, i, sums[i]);
     }
   }
 }

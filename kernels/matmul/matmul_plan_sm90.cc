@@ -69,8 +69,8 @@ Finish finish_of(const Problem& p, const Epilogue& e) {
 }  // namespace
 
 double cost_sm90(const TileSm90& t, const Problem& p, int sms) {
-  const std::int64_t tiles = tiles_in(p.m, t.m * t.cluster_m) * tiles_in(p.n, t.n * t.cluster_n);
-  const double waves = std::ceil(double(tiles) * double(p.batch) / std::max(1, sms / t.cluster()));
+  const std::int64_t tiles = tiles_in(p.m, t.m) * tiles_in(p.n, t.n);
+  const double waves = std::ceil(double(tiles) * double(p.batch) / sms);
   const int k = kStageBytes / int(size_of(p.a.type));
   return waves * (double(tiles_in(p.k, k)) * t.stage_ns + t.tile_ns);
 }
@@ -110,18 +110,19 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
 
   const int element = int(size_of(p.a.type));
   plan.tile = t;
-  const std::int64_t tiles_m = tiles_in(p.m, t.m * t.cluster_m);
-  const std::int64_t tiles_n = tiles_in(p.n, t.n * t.cluster_n);
   // The tiles in flight cover about as many rows of A as columns of B.
-  const double in_flight = double(device.sm_count) / t.cluster();
-  const double band = std::sqrt(in_flight * (t.n * t.cluster_n) / (t.m * t.cluster_m));
+  const double band = std::sqrt(double(device.sm_count) * t.n / t.m);
   ParamsSm90& params = plan.params;
   params.k_stages = int(tiles_in(p.k, kStageBytes / element));
   params.batch_a = o.a.batch_stride != 0;
   params.batch_b = o.b.batch_stride != 0;
-  params.raster = make_raster(tiles_m, tiles_n, p.batch, std::int64_t(band + 0.5));
+  params.raster =
+      make_raster(tiles_in(p.m, t.m), tiles_in(p.n, t.n), p.batch, std::int64_t(band + 0.5));
   params.epilogue = make_epilogue(problem, o.transposed);
   params.finish = finish_of(p, params.epilogue);
+  if (params.finish == Finish::tensor && params.raster.tiles <= device.sm_count) {
+    params.finish = Finish::wide;
+  }
   return plan;
 }
 
@@ -141,10 +142,7 @@ PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& device) 
 }
 
 unsigned grid_sm90(const PlanSm90& plan, int sms) {
-  const int cluster = plan.tile.cluster();
-  const std::int64_t clusters =
-      std::min<std::int64_t>(plan.params.raster.tiles, std::max(1, sms / cluster));
-  return unsigned(clusters * cluster);
+  return unsigned(std::min<std::int64_t>(plan.params.raster.tiles, sms));
 }
 
 std::string describe_plan_sm90(const Problem& problem, const LaunchContext& context) {
@@ -152,10 +150,9 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
   const TileSm90& t = plan.tile;
   const ParamsSm90& p = plan.params;
   const auto adjacent = [](Major major, const char* mn) { return major == Major::k ? "k" : mn; };
-  std::string text = fmt::format(
-      "path: wgmma {}{}, tiles of {} x {}, clusters of {} x {}, {} stages of {} bytes of k\n",
-      name(problem.a.type), plan.transposed ? ", C^T = B^T A^T" : "", t.m, t.n, t.cluster_m,
-      t.cluster_n, t.stages, kStageBytes);
+  std::string text = fmt::format("path: wgmma {}{}, tiles of {} x {}, {} stages of {} bytes of k\n",
+                                 name(problem.a.type), plan.transposed ? ", C^T = B^T A^T" : "",
+                                 t.m, t.n, t.stages, kStageBytes);
   text += fmt::format("{}: {} adjacent, by tensor copies\n", plan.transposed ? "b, as a" : "a",
                       adjacent(plan.variant.a, "m"));
   text += fmt::format("{}: {} adjacent, by tensor copies\n", plan.transposed ? "a, as b" : "b",
@@ -163,6 +160,9 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
   switch (p.finish) {
     case Finish::tensor:
       text += "c: by tensor copies\n";
+      break;
+    case Finish::wide:
+      text += "c: 16 bytes a lane\n";
       break;
     case Finish::half:
       text += "c: an element a lane: not aligned to 16 bytes\n";
@@ -175,8 +175,13 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
                               : "c: a column a store: no unit stride, or not aligned\n";
       break;
   }
-  text +=
-      fmt::format("order: bands of {} of {} rows of clusters\n", p.raster.band, p.raster.tiles_m);
+  text += "tiles, by what they are estimated to take:\n";
+  const Problem oriented = plan.transposed ? transposed(problem) : problem;
+  for (const TileSm90& other : tiles_sm90(plan.variant.arithmetic)) {
+    text += fmt::format("  {} x {}: {:.1f} us\n", other.m, other.n,
+                        cost_sm90(other, oriented, context.properties.sm_count) * 1e-3);
+  }
+  text += fmt::format("order: bands of {} tile rows of {}\n", p.raster.band, p.raster.tiles_m);
   return text + fmt::format("launch: grid {}, block {}, shared memory {}\n",
                             grid_sm90(plan, context.max_sms), t.threads(), smem_bytes(t));
 }

@@ -15,16 +15,13 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 // A tile of C and how a CTA computes it.
 struct TileSm90 {
   int m, n;
-  int groups_m, groups_n;    // warpgroups that multiply; each has m / groups_m x n / groups_n
-  int stages;                // in shared memory
-  int cluster_m, cluster_n;  // CTAs that share columns of B, rows of A: each copies its part of
-                             // them for all
-  int lead;                  // stages by which the first group goes ahead of the second
+  int groups_m, groups_n;  // warpgroups that multiply; each has m / groups_m x n / groups_n
+  int stages;              // in shared memory
   // What it takes on an H200, ns: a stage of K, where all SMs are busy, and the rest of a tile.
   int stage_ns, tile_ns;
+
   constexpr int groups() const { return groups_m * groups_n; }
   constexpr int threads() const { return 128 * (1 + groups()); }
-  constexpr int cluster() const { return cluster_m * cluster_n; }
 };
 
 struct VariantSm90 {
@@ -35,7 +32,8 @@ struct VariantSm90 {
 
 // How sums become C (matmul_epilogue_sm90.cuh).
 enum class Finish : std::int8_t {
-  tensor,  // 16-bit C that the copy engine can write; neither C_in nor GeLU, here and in the next
+  tensor,  // 16-bit C that the copy engine can write; no C_in, no GeLU in this and the next three
+  wide,    // the same, where a CTA has only one tile: 16 bytes a lane are in memory sooner
   half,    // any 16-bit C with a unit stride
   full,    // fp32 C in aligned vectors
   block,   // anything, by matmul_epilogue.cuh
@@ -46,7 +44,7 @@ struct ParamsSm90 {
   int k_stages;           // of a tile
   bool batch_a, batch_b;  // the operand has a matrix for each product
   Finish finish;
-  Raster raster;  // of clusters' tiles
+  Raster raster;
   Epilogue epilogue;
 };
 

@@ -7,10 +7,9 @@
 //           sm80's.
 // Types     f16, bf16: fp32 sums in wgmma.
 // Numerics  Sums run along K in one order, whatever the tile. No atomics.
-// Floor     2 m n k FLOP, at most 4096 a clock and SM, and m k + k n + m n elements (with beta: 2
-//           m n). A cluster reads its rows of A and columns of B once: tiles of 128 x 256 in pairs
-//           take 128 FLOP from each byte out of the L2, of which half the tiles in flight would
-//           have to come from memory to be held up by it (matmul_raster.h).
+// Floor     2 m n k FLOP, at most 4096 a clock and SM; m k + k n + m n elements (with beta: 2 m n).
+//           Each tile reads its rows of A and columns of B once, most of them out of the L2
+//           (matmul_raster.h): a tile of 128 x 256 has 85 FLOP for each byte of them.
 //
 // The kernel is in matmul_wgmma_sm90.cuh; the plan in matmul_plan_sm90.h.
 #include "kernels/common/launch_plan.h"
@@ -53,19 +52,21 @@ cudaError_t encode(ptx::TensorMap* map, const Operand& o, Major major, std::int6
 }
 
 // Boxes are the rows and columns of C that a warp stores at once.
-cudaError_t encode_c(ptx::TensorMap* map, const Epilogue& e, std::int64_t batch) {
+cudaError_t encode_c(ptx::TensorMap* map, const PlanSm90& plan) {
+  const Epilogue& e = plan.params.epilogue;
   const auto element = std::uint64_t(size_of(e.type));
   const auto stride = [&](std::int64_t elements, bool stepped) {
     return stepped ? std::uint64_t(elements) * element : std::uint64_t(kStageBytes);
   };
+  const int columns = part_cols(plan.tile);
   return ptx::encode_tiled(
       map, {.base = e.c,
             .type = tensor_type(e.type),
             .rank = 3,
-            .extents = {std::uint64_t(e.cols), std::uint64_t(e.rows), std::uint64_t(batch)},
-            .strides = {stride(e.row_stride, e.rows > 1), stride(e.batch_stride, batch > 1)},
-            .box = {std::uint32_t(kPartCols), std::uint32_t(kWarpRows), 1},
-            .swizzle = ptx::Swizzle::b128});
+            .extents = {std::uint64_t(e.cols), std::uint64_t(e.rows), std::uint64_t(plan.batch)},
+            .strides = {stride(e.row_stride, e.rows > 1), stride(e.batch_stride, plan.batch > 1)},
+            .box = {std::uint32_t(columns), std::uint32_t(kWarpRows), 1},
+            .swizzle = columns == 64 ? ptx::Swizzle::b128 : ptx::Swizzle::b64});
 }
 
 }  // namespace
@@ -74,19 +75,17 @@ cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context) {
   const TileSm90& t = plan.tile;
   ArgumentsSm90 args;
   args.p = plan.params;
-  cudaError_t error =
-      encode(&args.a, plan.a, plan.variant.a, plan.m, plan.k, plan.batch, t.m / t.cluster_n);
+  cudaError_t error = encode(&args.a, plan.a, plan.variant.a, plan.m, plan.k, plan.batch, t.m);
   if (error != cudaSuccess) return error;
-  error = encode(&args.b, plan.b, plan.variant.b, plan.n, plan.k, plan.batch, t.n / t.cluster_m);
+  error = encode(&args.b, plan.b, plan.variant.b, plan.n, plan.k, plan.batch, t.n);
   if (error != cudaSuccess) return error;
   if (plan.params.finish == Finish::tensor) {
-    error = encode_c(&args.c, plan.params.epilogue, plan.batch);
+    error = encode_c(&args.c, plan);
     if (error != cudaSuccess) return error;
   }
   const ptx::LaunchShape shape{.grid = dim3(grid_sm90(plan, context.max_sms)),
                                .block = dim3(unsigned(t.threads())),
-                               .smem = smem_bytes(t),
-                               .cluster = dim3(unsigned(t.cluster()))};
+                               .smem = smem_bytes(t)};
   return ptx::launch(set_of(plan.variant).find(plan.variant), shape, context.stream, args);
 }
 

@@ -8,25 +8,25 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-// Bytes of K in a stage: a row of the copy engine's widest swizzle.
+// Bytes of K in a stage: a row of the copy engine's widest swizzle. Where M or N is adjacent, a row
+// has so many bytes of that, and a stage is made of blocks of kMnBlock of them.
 inline constexpr int kStageBytes = 128;
+inline constexpr int kMnBlock = kStageBytes / 2;
 // Rows of A of one wgmma, and of C that a warp of the group has of it.
 inline constexpr int kWgmmaM = 64, kWarpRows = 16;
 inline constexpr int kGroupThreads = 128, kGroupWarps = 4;
 
-// Columns of C that a warp stages at once on the way out.
-inline constexpr int kPartCols = 64;       // as 16-bit elements
-inline constexpr int kBlockCols = 32;      // as fp32, padded (matmul_epilogue.cuh)
-inline constexpr int kWarpStaging = 4096;  // bytes: two of 16 x 64 x 2, or one of 16 x (32 + 8) x 4
-
 // bf16 and f16.
 constexpr TileSm90 kWgmma16Configs[] = {
-    // m, n, groups m, n, stages, cluster m, n, lead, ns a stage, ns a tile
-    {128, 256, 2, 1, 4, 2, 1, 0, 600, 2500},  // Unmeasured: first version
-    {256, 128, 2, 1, 4, 1, 2, 0, 620, 2500},  // Unmeasured: first version
-    {128, 128, 2, 1, 6, 2, 1, 0, 330, 2000},  // Unmeasured: first version
-    {128, 64, 2, 1, 8, 1, 1, 0, 230, 1600},   // Unmeasured: first version
-    {64, 64, 1, 1, 8, 1, 1, 0, 160, 1300},    // Unmeasured: first version
+    // m, n, groups m, n, stages, ns a stage, ns a tile
+    {128, 256, 2, 1, 4, 600, 2500},  // Unmeasured: first version
+    {128, 224, 2, 1, 4, 530, 2300},  // Unmeasured: first version
+    {128, 192, 2, 1, 4, 460, 2100},  // Unmeasured: first version
+    {128, 160, 2, 1, 4, 400, 2000},  // Unmeasured: first version
+    {128, 128, 2, 1, 6, 330, 1900},  // Unmeasured: first version
+    {128, 64, 2, 1, 8, 230, 1600},   // Unmeasured: first version
+    {64, 128, 1, 1, 8, 240, 1600},   // Unmeasured: first version
+    {64, 64, 1, 1, 8, 160, 1300},    // Unmeasured: first version
 };
 
 constexpr std::span<const TileSm90> tiles_sm90(Arithmetic) { return kWgmma16Configs; }
@@ -35,30 +35,39 @@ constexpr std::span<const TileSm90> tiles_sm90(Arithmetic) { return kWgmma16Conf
 struct ConfigSm90 {
   Arithmetic arithmetic;
   Major a, b;
-  int m, n, groups_m, groups_n, stages, cluster_m, cluster_n, lead;
+  int m, n, groups_m, groups_n, stages;
 
-  constexpr TileSm90 tile() const {
-    return {m, n, groups_m, groups_n, stages, cluster_m, cluster_n, lead, 0, 0};
-  }
+  constexpr TileSm90 tile() const { return {m, n, groups_m, groups_n, stages, 0, 0}; }
 };
 
 // The kernels of an arithmetic and a layout of A are numbered: tiles, times two layouts of B.
 constexpr ConfigSm90 config_sm90_at(Arithmetic arithmetic, Major a, std::size_t index) {
   const TileSm90 t = tiles_sm90(arithmetic)[index / 2];
-  return {arithmetic,  a,        index % 2 != 0 ? Major::mn : Major::k,
-          t.m,         t.n,      t.groups_m,
-          t.groups_n,  t.stages, t.cluster_m,
-          t.cluster_n, t.lead};
+  const Major b = index % 2 != 0 ? Major::mn : Major::k;
+  return {arithmetic, a, b, t.m, t.n, t.groups_m, t.groups_n, t.stages};
 }
 
-// Bytes of shared memory: what Smem of matmul_wgmma_sm90.cuh takes.
+// Rows of kStageBytes that a stage of so many M or N takes.
+constexpr int stage_rows(int mn, Major major) {
+  return major == Major::k ? mn : (mn + kMnBlock - 1) / kMnBlock * kMnBlock;
+}
+
+// Columns of C that a warp stages at once on the way out, as 16-bit elements; and as fp32, padded
+// (matmul_epilogue.cuh). Bytes of a warp: two of the former, or one of the latter.
+constexpr int part_cols(const TileSm90& t) { return t.n / t.groups_n % 64 == 0 ? 64 : 32; }
+inline constexpr int kBlockCols = 32;
+inline constexpr int kWarpStaging = 2 * kWarpRows * 64 * 2;
+static_assert(kWarpStaging >= kWarpRows * (kBlockCols + 8) * int(sizeof(float)));
+
+// Bytes of shared memory, in any layout: what Smem of matmul_shape_sm90.cuh takes at most.
 constexpr std::size_t smem_bytes(const TileSm90& t) {
+  const int rows = stage_rows(t.m, Major::mn) + stage_rows(t.n, Major::mn);
   const std::size_t groups = std::size_t(t.groups());
-  const std::size_t stages = std::size_t(t.stages) * (t.m + t.n) * kStageBytes;
   const std::size_t staging = groups * kGroupWarps * kWarpStaging;
-  const std::size_t bias = groups * (t.n / t.groups_n) * sizeof(float);
+  const std::size_t bias = groups * std::size_t(t.n / t.groups_n) * sizeof(float);
   const std::size_t barriers = std::size_t(t.stages) * 2 * 8;
-  return (stages + staging + bias + barriers + 1023) / 1024 * 1024;
+  const std::size_t bytes = std::size_t(t.stages * rows * kStageBytes) + staging + bias + barriers;
+  return (bytes + 1023) / 1024 * 1024;
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -99,10 +99,12 @@ TEST(MatmulPlanSm90, LayoutsFollowTheUnitStrides) {
 
 TEST(MatmulPlanSm90, CGoesOutAsItsAddressAllows) {
   const auto finish = [](const Problem& p) { return make_plan_sm90(p, h200()).params.finish; };
-  Problem p = problem(256, 512, 128);
+  Problem p = problem(4096, 8192, 128);  // more tiles than SMs
   EXPECT_EQ(finish(p), Finish::tensor);
+  p = problem(256, 512, 128);
+  EXPECT_EQ(finish(p), Finish::wide);
   p.activation = Activation::relu;
-  EXPECT_EQ(finish(p), Finish::tensor);
+  EXPECT_EQ(finish(p), Finish::wide);
   p.c.type = DType::f32;
   EXPECT_EQ(finish(p), Finish::full);
   p.activation = Activation::gelu_erf;
@@ -139,24 +141,20 @@ TEST(MatmulPlanSm90, EveryTileFitsAndComesOnce) {
       const TileIndex tile = tile_at(i, r);
       EXPECT_TRUE(seen.insert({tile.batch, tile.m, tile.n}).second);
       EXPECT_LT(tile.batch, 3);
-      EXPECT_LT(tile.m * plan.tile.m * plan.tile.cluster_m, plan.m);
-      EXPECT_LT(tile.n * plan.tile.n * plan.tile.cluster_n, plan.n);
+      EXPECT_LT(tile.m * plan.tile.m, plan.m);
+      EXPECT_LT(tile.n * plan.tile.n, plan.n);
     }
-    const std::int64_t columns = plan.tile.n * plan.tile.cluster_n;
-    const std::int64_t rows = plan.tile.m * plan.tile.cluster_m;
+    const std::int64_t columns = plan.tile.n;
+    const std::int64_t rows = plan.tile.m;
     EXPECT_EQ(std::int64_t(seen.size()),
               3 * ((plan.m + rows - 1) / rows) * ((plan.n + columns - 1) / columns));
   }
 }
 
-TEST(MatmulPlanSm90, TheGridIsWholeClustersWithinTheSms) {
-  for (const int sms : {1, 2, 7, 132}) {
-    for (const std::int64_t n : {128, 4096}) {
-      const PlanSm90 plan = make_plan_sm90(problem(n, n, n), h200());
-      const unsigned grid = grid_sm90(plan, sms);
-      EXPECT_EQ(int(grid) % plan.tile.cluster(), 0);
-      EXPECT_LE(int(grid), std::max(sms, plan.tile.cluster()));
-    }
+TEST(MatmulPlanSm90, TheGridIsWithinTheSms) {
+  for (const int sms : {1, 7, 132}) {
+    EXPECT_EQ(int(grid_sm90(make_plan_sm90(problem(4096, 4096, 64), h200()), sms)), sms);
+    EXPECT_EQ(grid_sm90(make_plan_sm90(problem(64, 64, 64), h200()), sms), 1u);
   }
 }
 

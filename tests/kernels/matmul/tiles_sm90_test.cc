@@ -115,7 +115,7 @@ class MatmulTilesSm90 : public testing::TestWithParam<int> {};
 TEST_P(MatmulTilesSm90, EveryLayout) {
   const test::ProfileScope profile("emu90");
   const TileSm90 t = tiles_sm90(Arithmetic::bf16)[std::size_t(GetParam())];
-  const std::int64_t m = t.m * t.cluster_m + 40, n = t.n * t.cluster_n + 19;
+  const std::int64_t m = t.m + 40, n = t.n + 19;
   const Product product(m, n, 72);
   for (const bool a_k : {true, false}) {
     for (const bool b_k : {true, false}) {
@@ -132,7 +132,7 @@ TEST_P(MatmulTilesSm90, LongRows) {
   const test::ProfileScope profile("emu90");
   const TileSm90 t = tiles_sm90(Arithmetic::bf16)[std::size_t(GetParam())];
   const std::int64_t k = (2 * t.stages + 1) * 64;
-  const std::int64_t m = t.m * (t.cluster_m + 1), n = t.n * t.cluster_n;
+  const std::int64_t m = 4 * t.m, n = 3 * t.n;
   const Product product(m, n, k);
   for (const auto order :
        {emulator::Completion::late, emulator::Completion::eager, emulator::Completion::random}) {
