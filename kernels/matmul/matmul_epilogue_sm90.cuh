@@ -6,9 +6,11 @@
 //   wide    the same, but the warp stores them, 16 bytes a lane.
 //   half    the same, an element a lane: 16-bit C however aligned.
 //   full    fp32 C, aligned: straight from the registers, in sectors of 32 bytes.
-//   block   anything else (C_in, GeLU, other strides): 32 columns at a time through the one rolled
-//           loop of matmul_epilogue.cuh.
+//   block   anything else (C_in, GeLU, other strides): 32 columns at a time through the loop of
+//           matmul_epilogue.cuh.
 #pragma once
+
+#include <limits>
 
 #include "kernels/matmul/matmul_epilogue.cuh"
 #include "kernels/matmul/matmul_shape_sm90.cuh"
@@ -18,6 +20,7 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 
 // -0 changes nothing that it is added to, -0 included.
 inline constexpr float kNoBias = -0.0f;
+inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // The bias of a group's part of a tile, for all finishes but `block`, asked for while the tile
 // before is stored. A value per column goes to all threads of the group through shared memory; a
@@ -91,22 +94,6 @@ struct BiasSm90 {
   }
 };
 
-// Two columns of two rows, as wgmma leaves them, scaled and biased: v from sums. `column` counts
-// from the group's first, i64 the 64s of its rows.
-template <class Cfg, bool kOnRows>
-LK_DEVICE void scale_and_bias(float (&v)[4], const float* sums, float scale,
-                              const BiasSm90<Cfg>& bias, int column, int i64) {
-  if constexpr (kOnRows) {
-#pragma unroll
-    for (int r = 0; r < 4; ++r) v[r] = scale * sums[r] + bias.rows[2 * i64 + r / 2];
-  } else {
-    const uint2 b =
-        ptx::ld_shared(reinterpret_cast<const uint2*>(bias.columns + column + threadIdx.x % 4 * 2));
-#pragma unroll
-    for (int r = 0; r < 4; ++r) v[r] = scale * sums[r] + bit_cast<float>(r % 2 == 0 ? b.x : b.y);
-  }
-}
-
 template <Arithmetic kArithmetic>
 LK_DEVICE std::uint32_t pack_half(float x, float y, DType type) {
   const float v[2] = {x, y};
@@ -120,6 +107,11 @@ LK_DEVICE std::uint32_t relu_half(std::uint32_t x, DType type) {
   if constexpr (kArithmetic == Arithmetic::f16) return ptx::max_NaN_f16x2(x, 0u);
   return type == DType::bf16 ? ptx::max_NaN_bf16x2(x, 0u) : ptx::max_NaN_f16x2(x, 0u);
 }
+
+// A part of a warp's sums: kCols columns of its 16 rows. Registers 4 j + r are, as wgmma leaves them,
+// two columns of two rows: columns 8 j + 2 (l % 4) and the next, rows l / 4 and 8 more.
+template <int kCols>
+using PartSums = float[kCols / 2];
 
 // A part of C in a warp's shared memory, [kWarpRows][kCols] of 16 bits, swizzled as a box of the
 // copy engine.
@@ -177,146 +169,166 @@ LK_DEVICE void store_elements(const Epilogue& e, const unsigned char* part, std:
   }
 }
 
-// A warp's 16 rows and kGroupN columns of 16-bit C, from row0, col0 on.
-template <class Cfg, bool kOnRows>
-LK_DEVICE void store_half(const ArgumentsSm90& args, float scale, WarpStaging& staging,
-                          const BiasSm90<Cfg>& bias, std::int64_t batch, std::int64_t row0,
-                          std::int64_t col0, int i64,
-                          const float (&sums)[ShapeSm90<Cfg>::kGroupN / 2]) {
-  using T = ShapeSm90<Cfg>;
-  using P = Part<T::kPartCols>;
+// v += bias, of rows or of columns from `column` of the group's on.
+template <class Cfg>
+LK_DEVICE void add_bias(PartSums<ShapeSm90<Cfg>::kPartCols>& v, const BiasSm90<Cfg>& bias,
+                        bool on_rows, int column, int i64) {
+  constexpr int kCols = ShapeSm90<Cfg>::kPartCols;
+  if (on_rows) {
+    float rows[2] = {bias.rows[0], bias.rows[1]};
+#pragma unroll
+    for (int i = 1; i < ShapeSm90<Cfg>::kM64; ++i) {  // registers have no index at run time
+      if (i64 == i) rows[0] = bias.rows[2 * i], rows[1] = bias.rows[2 * i + 1];
+    }
+#pragma unroll
+    for (int i = 0; i < kCols / 2; ++i) v[i] += rows[i / 2 % 2];
+    return;
+  }
+  const float* from = bias.columns + column + threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < kCols / 2; i += 4) {
+    const uint2 b = ptx::ld_shared(reinterpret_cast<const uint2*>(from + i * 2));
+#pragma unroll
+    for (int r = 0; r < 4; ++r) v[i + r] += bit_cast<float>(r % 2 == 0 ? b.x : b.y);
+  }
+}
+
+// 16-bit C: rounded, clamped, through shared memory.
+template <class Cfg>
+LK_DEVICE void store_half(const ArgumentsSm90& args, WarpStaging& staging, std::int64_t batch,
+                          std::int64_t row, std::int64_t col,
+                          const PartSums<ShapeSm90<Cfg>::kPartCols>& v) {
+  constexpr Arithmetic kArithmetic = Cfg::value.arithmetic;
+  constexpr int kCols = ShapeSm90<Cfg>::kPartCols;
+  constexpr int kWords = kCols / 4;  // of a lane
+  using P = Part<kCols>;
   const Epilogue& e = args.p.epilogue;
-  constexpr Arithmetic kArithmetic = T::kConfig.arithmetic;
-  constexpr int kWords = T::kPartCols / 4;  // of a lane
   const int lane = int(threadIdx.x) % kWarpThreads;
-  // Where stmatrix puts the row of this lane: rows 0-7, 8-15, and of the next eight columns.
+  std::uint32_t w[kWords];
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) w[i] = pack_half<kArithmetic>(v[2 * i], v[2 * i + 1], e.type);
+  if (e.activation == Activation::relu) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) w[i] = relu_half<kArithmetic>(w[i], e.type);
+  }
+  if (lane == 0) ptx::cp_async_bulk_wait_group_read<1>();
+  __syncwarp();
+  unsigned char* const block = staging.data + staging.turn * P::kBytes;
+  staging.turn ^= 1;
+  // stmatrix wants of each lane where a row goes: rows 0-7, 8-15, and of the next eight columns.
   const int to = P::offset(lane % 16, lane / 16 * 8);
 #pragma unroll
-  for (int part = 0; part < T::kGroupN / T::kPartCols; ++part, staging.turn ^= 1) {
-    std::uint32_t w[kWords];
-#pragma unroll
-    for (int i = 0; i < kWords; i += 2) {
-      float v[4];
-      scale_and_bias<Cfg, kOnRows>(v, sums + 2 * (part * kWords + i), scale, bias,
-                                   part * T::kPartCols + i * 4, i64);
-      w[i] = pack_half<kArithmetic>(v[0], v[1], e.type);
-      w[i + 1] = pack_half<kArithmetic>(v[2], v[3], e.type);
-    }
-    if (e.activation == Activation::relu) {
-#pragma unroll
-      for (int i = 0; i < kWords; ++i) w[i] = relu_half<kArithmetic>(w[i], e.type);
-    }
-    if (lane == 0) ptx::cp_async_bulk_wait_group_read<1>();
+  for (int i = 0; i < kWords; i += 4) {
+    const std::uint32_t four[4] = {w[i], w[i + 1], w[i + 2], w[i + 3]};
+    ptx::stmatrix<4>(block + (to ^ i / 2 * P::kChunk), four);
+  }
+  if (args.p.finish == Finish::tensor) {
+    ptx::fence_proxy_async_shared_cta();
     __syncwarp();
-    unsigned char* const block = staging.data + staging.turn * P::kBytes;
-#pragma unroll
-    for (int i = 0; i < kWords; i += 4) {
-      const std::uint32_t four[4] = {w[i], w[i + 1], w[i + 2], w[i + 3]};
-      ptx::stmatrix<4>(block + (to ^ i / 2 * P::kChunk), four);
+    if (lane != 0) return;
+    if (row < e.rows && col < e.cols) {
+      ptx::cp_async_bulk_tensor_3d_global_shared(&args.c, int(col), int(row), int(batch), block);
     }
-    const std::int64_t col = col0 + part * T::kPartCols;
-    if (args.p.finish == Finish::tensor) {
-      ptx::fence_proxy_async_shared_cta();
-      __syncwarp();
-      if (lane == 0) {
-        if (row0 < e.rows && col < e.cols) {
-          ptx::cp_async_bulk_tensor_3d_global_shared(&args.c, int(col), int(row0), int(batch),
-                                                     block);
-        }
-        ptx::cp_async_bulk_commit_group();
-      }
-    } else {
-      __syncwarp();
-      if (args.p.finish == Finish::wide) {
-        store_vectors<T::kPartCols>(e, block, batch, row0, col);
-      } else {
-        store_elements<T::kPartCols>(e, block, batch, row0, col);
-      }
-    }
+    ptx::cp_async_bulk_commit_group();
+    return;
+  }
+  __syncwarp();
+  if (args.p.finish == Finish::wide) {
+    store_vectors<kCols>(e, block, batch, row, col);
+  } else {
+    store_elements<kCols>(e, block, batch, row, col);
   }
 }
 
-template <class Cfg, bool kOnRows>
-LK_DEVICE void store_full(const Epilogue& e, float scale, const BiasSm90<Cfg>& bias,
-                          std::int64_t batch, std::int64_t row0, std::int64_t col0, int i64,
-                          const float (&sums)[ShapeSm90<Cfg>::kGroupN / 2]) {
-  using T = ShapeSm90<Cfg>;
+// fp32 C, out of the registers.
+template <int kCols>
+LK_DEVICE void store_full(const Epilogue& e, std::int64_t batch, std::int64_t row, std::int64_t col,
+                          const PartSums<kCols>& v) {
   const int lane = int(threadIdx.x) % kWarpThreads;
-  auto* c = static_cast<std::uint32_t*>(e.c) + batch * e.batch_stride +
-            (row0 + lane / 4) * e.row_stride + col0 + lane % 4 * 2;
-  const std::int64_t rows = e.rows - row0 - lane / 4, columns = e.cols - col0 - lane % 4 * 2;
-  const bool relu = e.activation == Activation::relu;
+  row += lane / 4;
+  col += lane % 4 * 2;
+  auto* c = static_cast<std::uint32_t*>(e.c) + batch * e.batch_stride + row * e.row_stride + col;
+  const std::int64_t rows = e.rows - row, columns = e.cols - col;
+  const float least = e.activation == Activation::relu ? 0.0f : kMinusInfinity;
 #pragma unroll
-  for (int column = 0; column < T::kGroupN; column += 8) {
-    float v[4];
-    scale_and_bias<Cfg, kOnRows>(v, sums + column / 2, scale, bias, column, i64);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      uint2 x = make_uint2(bit_cast<std::uint32_t>(v[2 * half]),
-                           bit_cast<std::uint32_t>(v[2 * half + 1]));
-      if (relu) {
-        x.x = bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[2 * half], 0.0f));
-        x.y = bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[2 * half + 1], 0.0f));
-      }
-      std::uint32_t* to = c + half * (kWarpRows / 2) * e.row_stride + column;
-      if (half * (kWarpRows / 2) >= rows) continue;
-      if (column + 1 < columns) {
-        ptx::st_global(reinterpret_cast<uint2*>(to), x);
-      } else if (column < columns) {
-        ptx::st_global(to, x.x);
-      }
+  for (int i = 0; i < kCols / 2; i += 2) {
+    const int r = i / 2 % 2 * (kWarpRows / 2), column = i / 4 * 8;
+    std::uint32_t* to = c + r * e.row_stride + column;
+    const uint2 x = make_uint2(bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[i], least)),
+                               bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[i + 1], least)));
+    if (r >= rows) continue;
+    if (column + 1 < columns) {
+      ptx::st_global(reinterpret_cast<uint2*>(to), x);
+    } else if (column < columns) {
+      ptx::st_global(to, x.x);
     }
   }
 }
 
+// Any C, by the loop that all generations share.
 template <class Cfg>
 LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* staging,
                             std::int64_t batch, std::int64_t row0, std::int64_t col0,
-                            const float (&sums)[ShapeSm90<Cfg>::kGroupN / 2]) {
+                            const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
+  constexpr int kParts = T::kGroupN / kBlockCols;
   const int lane = int(threadIdx.x) % kWarpThreads;
   auto* block = reinterpret_cast<float*>(staging);  // [kWarpRows][kBlockPitch]
 #pragma unroll 1
-  for (int part = 0; part < T::kGroupN / kBlockCols; ++part) {
+  for (int part = 0; part < T::kM64 * kParts; ++part) {
 #pragma unroll
-    for (int i = 0; i < T::kGroupN / kBlockCols; ++i) {  // registers have no index at run time
+    for (int i = 0; i < T::kM64 * kParts; ++i) {  // registers have no index at run time
       if (i != part) continue;
 #pragma unroll
       for (int v = 0; v < kBlockCols / 2; v += 2) {
+        const float* from = sums[i / kParts] + i % kParts * (kBlockCols / 2) + v;
         float* to = block + (lane / 4 + 8 * (v / 2 % 2)) * kBlockPitch<kBlockCols> + v / 4 * 8 +
                     lane % 4 * 2;
-        const float* s = sums + i * (kBlockCols / 2) + v;
-        ptx::st_shared(reinterpret_cast<uint2*>(to),
-                       make_uint2(bit_cast<std::uint32_t>(s[0]), bit_cast<std::uint32_t>(s[1])));
+        ptx::st_shared(reinterpret_cast<uint2*>(to), make_uint2(bit_cast<std::uint32_t>(from[0]),
+                                                                bit_cast<std::uint32_t>(from[1])));
       }
     }
     __syncwarp();
-    store_block<kWarpRows, kBlockCols>(e, scale, block, batch, row0, col0 + part * kBlockCols);
+    store_block<kWarpRows, kBlockCols>(e, scale, block, batch, row0 + part / kParts * kWgmmaM,
+                                       col0 + part % kParts * kBlockCols);
     __syncwarp();
   }
 }
 
-// A group's part of the tile, from row0, col0 on.
-template <class Cfg, bool kOnRows>
+// A group's part of the tile, from row0, col0 on: a rolled loop. One copy of all this in a kernel is
+// twice as fast to compile as four, and to fetch for a CTA that runs it once.
+template <class Cfg>
 LK_DEVICE void store_tile(const ArgumentsSm90& args, WarpStaging& staging,
                           const BiasSm90<Cfg>& bias, float scale, std::int64_t batch,
                           std::int64_t row0, std::int64_t col0,
                           const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
+  constexpr int kCols = T::kPartCols, kParts = T::kGroupN / kCols;
   const ParamsSm90& p = args.p;
   const Epilogue& e = p.epilogue;
-  const int warp = int(threadIdx.x) % kGroupThreads / kWarpThreads;
+  row0 += int(threadIdx.x) % kGroupThreads / kWarpThreads * kWarpRows;
+  if (p.finish == Finish::block) {
+    return store_blocks<Cfg>(e, scale, staging.data, batch, row0, col0, sums);
+  }
+#pragma unroll 1
+  for (int part = 0; part < T::kM64 * kParts; ++part) {
+    PartSums<kCols> v;
 #pragma unroll
-  for (int i = 0; i < T::kM64; ++i) {
-    const std::int64_t row = row0 + i * kWgmmaM + warp * kWarpRows;
-    if (p.finish == Finish::block) {
-      store_blocks<Cfg>(e, scale, staging.data, batch, row, col0, sums[i]);
-      continue;
+    for (int i = 0; i < T::kM64 * kParts; ++i) {
+      if (i != part) continue;
+#pragma unroll
+      for (int j = 0; j < kCols / 2; ++j) v[j] = sums[i / kParts][i % kParts * (kCols / 2) + j];
     }
+    // Not within the choice: the compiler would scale everything before the loop, and spill it.
+#pragma unroll
+    for (int j = 0; j < kCols / 2; ++j) v[j] *= scale;
+    const int i64 = part / kParts, column = part % kParts * kCols;
+    const std::int64_t row = row0 + i64 * kWgmmaM, col = col0 + column;
+    add_bias<Cfg>(v, bias, e.bias_on_rows, column, i64);
     if (p.finish == Finish::full) {
-      store_full<Cfg, kOnRows>(e, scale, bias, batch, row, col0, i, sums[i]);
+      store_full<kCols>(e, batch, row, col, v);
     } else {
-      store_half<Cfg, kOnRows>(args, scale, staging, bias, batch, row, col0, i, sums[i]);
+      store_half<Cfg>(args, staging, batch, row, col, v);
     }
   }
 }

@@ -53,41 +53,28 @@ LK_DEVICE void copy_stage(unsigned char* stage, const ptx::TensorMap* map, int m
   }
 }
 
-// All copies of this CTA, stage by stage. One thread.
+// All copies of this CTA. One thread.
 template <class Cfg>
-class Loader {
+LK_DEVICE void load_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Smem& s) {
   using T = ShapeSm90<Cfg>;
-
- public:
-  LK_DEVICE Loader(const ArgumentsSm90& args, typename T::Smem& s)
-      : args_(args), s_(s), tile_(blockIdx.x), place_(tile_place<Cfg>(tile_, args.p.raster)) {}
-
-  LK_DEVICE bool more() const { return tile_ < args_.p.raster.tiles; }
-  LK_DEVICE void wait() { producer_acquire(&s_.ring, at_); }
-  LK_DEVICE void copy() {
-    const ParamsSm90& p = args_.p;
-    ptx::Mbarrier* full = &s_.ring.full[at_.stage];
-    const int k = stage_ * T::kK;
-    producer_commit(&s_.ring, at_, T::kBytes);
-    copy_stage<T::kRowsA, T::kConfig.a>(s_.a[at_.stage], &args_.a, int(place_.m), k,
-                                        p.batch_a ? int(place_.batch) : 0, full);
-    copy_stage<T::kRowsB, T::kConfig.b>(s_.b[at_.stage], &args_.b, int(place_.n), k,
-                                        p.batch_b ? int(place_.batch) : 0, full);
-    at_.advance();
-    if (++stage_ < p.k_stages) return;
-    stage_ = 0;
-    tile_ += gridDim.x;
-    place_ = tile_place<Cfg>(tile_, p.raster);
+  const ParamsSm90& p = args.p;
+  PipelinePosition<T::kTile.stages> at;
+#pragma unroll 1
+  for (std::int64_t tile = blockIdx.x; tile < p.raster.tiles; tile += gridDim.x) {
+    const TilePlace place = tile_place<Cfg>(tile, p.raster);
+    const int m = int(place.m), n = int(place.n);
+    const int batch_a = p.batch_a ? int(place.batch) : 0;
+    const int batch_b = p.batch_b ? int(place.batch) : 0;
+#pragma unroll 1
+    for (int stage = 0, k = 0; stage < p.k_stages; ++stage, k += T::kK, at.advance()) {
+      producer_acquire(&s.ring, at);
+      producer_commit(&s.ring, at, T::kBytes);
+      ptx::Mbarrier* full = &s.ring.full[at.stage];
+      copy_stage<T::kRowsA, T::kConfig.a>(s.a[at.stage], &args.a, m, k, batch_a, full);
+      copy_stage<T::kRowsB, T::kConfig.b>(s.b[at.stage], &args.b, n, k, batch_b, full);
+    }
   }
-
- private:
-  const ArgumentsSm90& args_;
-  typename T::Smem& s_;
-  std::int64_t tile_;
-  TilePlace place_;
-  int stage_ = 0;  // of the tile
-  PipelinePosition<T::kTile.stages> at_;
-};
+}
 
 // ---- Products -----------------------------------------------------------------------------------
 
@@ -133,7 +120,8 @@ LK_DEVICE void release(PipelineBarriers<kStages>* ring, const PipelinePosition<k
 // Where CTAs have several tiles, the second of two groups starts when the first has asked for so
 // many stages of its first tile: then one stores while the other multiplies.
 inline constexpr int kLead = 2;
-inline constexpr std::uint32_t kLeadBarrier = 3;  // behind those of BiasSm90
+inline constexpr std::uint32_t kLeadBarrier = 3;  // 1 and 2 are the groups'
+inline constexpr std::uint32_t kStartBarrier = 4;
 
 // All products of a group's part of a tile. `leads`: keep the groups apart, see above.
 template <class Cfg>
@@ -184,13 +172,11 @@ LK_DEVICE void multiply_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>
     bias.stage(e);
     const TilePlace here = next;
     tile += gridDim.x;
-    next = tile_place<Cfg>(tile, p.raster);
-    if (tile < p.raster.tiles) bias.load(e, next.m + m, next.n + n);
-    if (e.bias_on_rows) {
-      store_tile<Cfg, true>(args, staging, bias, scale, here.batch, here.m + m, here.n + n, sums);
-    } else {
-      store_tile<Cfg, false>(args, staging, bias, scale, here.batch, here.m + m, here.n + n, sums);
+    if (tile < p.raster.tiles) {
+      next = tile_place<Cfg>(tile, p.raster);
+      bias.load(e, next.m + m, next.n + n);
     }
+    store_tile<Cfg>(args, staging, bias, scale, here.batch, here.m + m, here.n + n, sums);
   }
   ptx::cp_async_bulk_wait_group_read<0>();  // the copy engine has read what it stores
 }
@@ -201,24 +187,21 @@ __global__ void __launch_bounds__(ShapeSm90<Cfg>::kThreads, 1)
   using T = ShapeSm90<Cfg>;
   auto& s = ptx::dynamic_smem<typename T::Smem>();
   const int group = int(threadIdx.x) / kGroupThreads;
+  constexpr std::uint32_t kStarters = kWarpThreads + T::kGroups * kGroupThreads;
   if (group == 0) {
-    Loader<Cfg> loader(args, s);
-    const bool loads = threadIdx.x < kWarpThreads && ptx::elect_sync();
-    if (loads) {
-      init_pipeline(&s.ring, 1, T::kGroups * kGroupWarps);
-      // The ring is empty: nobody need be waited for.
-      for (int i = 0; i < T::kTile.stages && loader.more(); ++i) loader.copy();
-    }
-    __syncthreads();
     ptx::setmaxnreg_dec<kLoaderRegisters<T::kGroups>>();
-    if (!loads) return;
-#pragma unroll 1
-    while (loader.more()) {
-      loader.wait();
-      loader.copy();
+    if (threadIdx.x >= kWarpThreads) return;
+    const bool elected = ptx::elect_sync();
+    if (elected) {
+      ptx::prefetch_tensormap(&args.a);
+      ptx::prefetch_tensormap(&args.b);
+      init_pipeline(&s.ring, 1, T::kGroups * kGroupWarps);
     }
+    __syncwarp();
+    ptx::bar_arrive(kStartBarrier, kStarters);  // this warp need not wait: the ring is empty
+    if (elected) load_tiles<Cfg>(args, s);
   } else {
-    __syncthreads();
+    ptx::bar_sync(kStartBarrier, kStarters);
     ptx::setmaxnreg_inc<kMultiplierRegisters<T::kGroups>>();
     multiply_tiles<Cfg>(args, s, group - 1);
   }
