@@ -14,6 +14,7 @@ namespace {
 constexpr const KernelRow<Problem>* kTable[] = {
 #if defined(LK_HAVE_SM90)
     &sm90,
+    &sm90_repack,
 #endif
     &sm80,
 };

@@ -16,24 +16,6 @@ constexpr std::int64_t kCopyAlignment = 16;  // bytes
 constexpr std::int64_t kMaxCoordinate = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxCopyStride = std::int64_t{1} << 40;  // bytes
 
-// `other`: the stride beside the unit stride.
-const char* why_not_copied(const Operand& o, Major major, std::int64_t mn, std::int64_t batch) {
-  const std::int64_t unit = major == Major::k ? o.k_stride : o.mn_stride;
-  const std::int64_t other = major == Major::k ? o.mn_stride : o.k_stride;
-  const std::int64_t bytes = std::int64_t(size_of(o.type));
-  if (unit != 1) return "needs a unit stride in a and in b";
-  if (!takes_async(o, major)) {
-    return "needs addresses and strides of a and b in multiples of 16 bytes";
-  }
-  const bool steps = major == Major::mn || mn > 1;
-  if (steps && other == 0) return "takes no stride of 0 within a matrix";
-  if (std::max(other, o.batch_stride) * bytes >= kMaxCopyStride || mn >= kMaxCoordinate ||
-      batch >= kMaxCoordinate) {
-    return "takes extents below 2^31 and strides below 2^40 bytes";
-  }
-  return nullptr;
-}
-
 struct Oriented {
   Problem p;
   bool transposed;
@@ -75,12 +57,33 @@ double cost_sm90(const TileSm90& t, const Problem& p, int sms) {
   return waves * (double(tiles_in(p.k, k)) * t.stage_ns + t.tile_ns);
 }
 
-const char* why_not_sm90(const Problem& problem) {
+const char* why_not_multiplied(const Problem& problem) {
   const Arithmetic arithmetic = arithmetic_of(problem);
   if (arithmetic != Arithmetic::bf16 && arithmetic != Arithmetic::f16) {
     return "multiplies f16 and bf16 only";
   }
-  if (problem.k == 0) return "needs a product: k or alpha is 0";
+  return problem.k == 0 ? "needs a product: k or alpha is 0" : nullptr;
+}
+
+const char* why_not_copied(const Operand& o, Major major, std::int64_t mn, std::int64_t batch) {
+  const std::int64_t unit = major == Major::k ? o.k_stride : o.mn_stride;
+  const std::int64_t other = major == Major::k ? o.mn_stride : o.k_stride;
+  const std::int64_t bytes = std::int64_t(size_of(o.type));
+  if (unit != 1) return "needs a unit stride in a and in b";
+  if (!takes_async(o, major)) {
+    return "needs addresses and strides of a and b in multiples of 16 bytes";
+  }
+  const bool steps = major == Major::mn || mn > 1;
+  if (steps && other == 0) return "takes no stride of 0 within a matrix";
+  if (std::max(other, o.batch_stride) * bytes >= kMaxCopyStride || mn >= kMaxCoordinate ||
+      batch >= kMaxCoordinate) {
+    return "takes extents below 2^31 and strides below 2^40 bytes";
+  }
+  return nullptr;
+}
+
+const char* why_not_sm90(const Problem& problem) {
+  if (const char* why = why_not_multiplied(problem)) return why;
   const Oriented o = oriented(problem);
   if (o.p.k >= kMaxCoordinate) return "takes extents below 2^31 and strides below 2^40 bytes";
   const char* why = why_not_copied(o.a, o.major_a, o.p.m, o.p.batch);

@@ -61,6 +61,10 @@ struct PlanSm90 {
 // tiles, and of each the longer of its products and of its bytes of C.
 double cost_sm90(const TileSm90& tile, const Problem& problem, int sms);
 
+// Null if there is a product of types that wgmma takes, else why not.
+const char* why_not_multiplied(const Problem& problem);
+// Null if the copy engine can read an operand, with what `major` says adjacent, else why not.
+const char* why_not_copied(const Operand& o, Major major, std::int64_t mn, std::int64_t batch);
 // Null if the copy engine can read both operands, else why not.
 const char* why_not_sm90(const Problem& problem);
 

@@ -71,7 +71,7 @@ cudaError_t encode_c(ptx::TensorMap* map, const PlanSm90& plan) {
 
 }  // namespace
 
-cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context) {
+cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context, bool after_copy) {
   const TileSm90& t = plan.tile;
   ArgumentsSm90 args;
   args.p = plan.params;
@@ -85,7 +85,8 @@ cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context) {
   }
   const ptx::LaunchShape shape{.grid = dim3(grid_sm90(plan, context.max_sms)),
                                .block = dim3(unsigned(t.threads())),
-                               .smem = smem_bytes(t)};
+                               .smem = smem_bytes(t),
+                               .pdl = after_copy};
   return ptx::launch(set_of(plan.variant).find(plan.variant), shape, context.stream, args);
 }
 

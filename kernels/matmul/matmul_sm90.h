@@ -24,8 +24,10 @@ struct KernelSetSm90 {
 
 extern const KernelSetSm90 sm90_bf16, sm90_bf16_mn, sm90_f16, sm90_f16_mn;
 
-// Enqueues the kernel that the plan names.
-cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context);
+// Enqueues the kernel that the plan names. `after_copy`: A or B is what the kernel before writes,
+// which lets this one start meanwhile.
+cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context,
+                        bool after_copy = false);
 
 // Of K, which has kCount kernels, two layouts of B for each tile: pointer<index>() and
 // config(index).

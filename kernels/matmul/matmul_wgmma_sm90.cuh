@@ -199,6 +199,7 @@ __global__ void __launch_bounds__(ShapeSm90<Cfg>::kThreads, 1)
     }
     __syncwarp();
     ptx::bar_arrive(kStartBarrier, kStarters);  // this warp need not wait: the ring is empty
+    ptx::griddepcontrol_wait();  // what was copied to scratch is there; nobody else reads that
     if (elected) load_tiles<Cfg>(args, s);
   } else {
     ptx::bar_sync(kStartBarrier, kStarters);
