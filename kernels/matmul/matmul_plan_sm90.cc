@@ -12,9 +12,9 @@
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
-constexpr std::int64_t kCopyAlignment = 16;  // bytes
-constexpr std::int64_t kMaxCoordinate = std::int64_t{1} << 31;
-constexpr std::int64_t kMaxCopyStride = std::int64_t{1} << 40;  // bytes
+constexpr std::int64_t kCopyAlignment = 16;                              // bytes
+constexpr std::int64_t kMaxCoordinate = (std::int64_t{1} << 31) - 1024;  // ends of tiles, too
+constexpr std::int64_t kMaxCopyStride = std::int64_t{1} << 40;           // bytes
 
 // `other`: the stride beside the unit stride.
 const char* why_not_copied(const Operand& o, Major major, std::int64_t mn, std::int64_t batch) {
@@ -120,6 +120,8 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
       make_raster(tiles_in(p.m, t.m), tiles_in(p.n, t.n), p.batch, std::int64_t(band + 0.5));
   params.epilogue = make_epilogue(problem, o.transposed);
   params.finish = finish_of(p, params.epilogue);
+  const double c_bytes = double(p.m) * double(p.n) * double(p.batch) * double(size_of(p.c.type));
+  params.streams = c_bytes > double(device.l2_bytes);
   if (params.finish == Finish::tensor && params.raster.tiles <= device.sm_count) {
     params.finish = Finish::wide;
   }

@@ -44,6 +44,7 @@ struct ParamsSm90 {
   int k_stages;           // of a tile
   bool batch_a, batch_b;  // the operand has a matrix for each product
   Finish finish;
+  bool streams;  // finish tensor: C is larger than the L2, and shall not push A and B out of it
   Raster raster;
   Epilogue epilogue;
 };

@@ -56,7 +56,7 @@ constexpr int stage_rows(int mn, Major major) {
 // (matmul_epilogue.cuh). Bytes of a warp: two of the former, or one of the latter.
 constexpr int part_cols(const TileSm90& t) { return t.n / t.groups_n % 64 == 0 ? 64 : 32; }
 inline constexpr int kBlockCols = 32;
-inline constexpr int kWarpStaging = 2 * kWarpRows * 64 * 2;
+inline constexpr int kPartStaging = kWarpRows * 64 * 2, kWarpStaging = 2 * kPartStaging;
 static_assert(kWarpStaging >= kWarpRows * (kBlockCols + 8) * int(sizeof(float)));
 
 // Bytes of shared memory, in any layout: what Smem of matmul_shape_sm90.cuh takes at most.
