@@ -126,8 +126,8 @@ struct Part {
   }
 };
 
-// What is on its way out of a warp: two parts in turn, since the copy engine may still read the last
-// when the next is made.
+// What is on its way out of a warp: two parts in turn, since the copy engine may still read the
+// last when the next is made.
 struct WarpStaging {
   unsigned char* data;  // 2 kPartStaging bytes
   int turn;
