@@ -46,14 +46,14 @@ struct BiasSm90 {
     ptx::bar_sync(1 + std::uint32_t(group), kGroupThreads);
   }
 
-  LK_DEVICE void load(const Epilogue& e, std::int64_t row0, std::int64_t col0) {
+  LK_DEVICE void load(const Epilogue& e, int row0, int col0) {
     if (e.bias == nullptr) return;
     const int thread = int(threadIdx.x) % kGroupThreads;
     const int row = thread / kWarpThreads * kWarpRows + thread % kWarpThreads / 4;
 #pragma unroll
     for (int i = 0; i < kValues; ++i) {
       const int column = i < kColumns ? thread + i * kGroupThreads : T::kGroupN;
-      const std::int64_t at =
+      const int at =
           e.bias_on_rows ? row0 + row + i / 2 * kWgmmaM + i % 2 * (kWarpRows / 2) : col0 + column;
       const bool mine =
           e.bias_on_rows ? i < kRows && at < e.rows : column < T::kGroupN && at < e.cols;
@@ -108,8 +108,8 @@ LK_DEVICE std::uint32_t relu_half(std::uint32_t x, DType type) {
   return type == DType::bf16 ? ptx::max_NaN_bf16x2(x, 0u) : ptx::max_NaN_f16x2(x, 0u);
 }
 
-// A part of a warp's sums: kCols columns of its 16 rows. Registers 4 j + r are, as wgmma leaves them,
-// two columns of two rows: columns 8 j + 2 (l % 4) and the next, rows l / 4 and 8 more.
+// A part of a warp's sums: kCols columns of its 16 rows. Registers 4 j + r are, as wgmma leaves
+// them, two columns of two rows: columns 8 j + 2 (l % 4) and the next, rows l / 4 and 8 more.
 template <int kCols>
 using PartSums = float[kCols / 2];
 
@@ -126,17 +126,23 @@ struct Part {
   }
 };
 
-// What is on its way out of a warp: two parts, the `turn`-th of them next; the copy engine may
-// still read the other.
+// What is on its way out of a warp: two parts in turn, since the copy engine may still read the
+// last when the next is made.
 struct WarpStaging {
-  unsigned char* data;
+  unsigned char* data;  // 2 kPartStaging bytes
   int turn;
+
+  LK_DEVICE unsigned char* next() {
+    turn ^= kPartStaging;
+    return data + turn;
+  }
+  LK_DEVICE const unsigned char* last() const { return data + turn; }
 };
 
 // A part to C, whose columns end at a multiple of kVector: 16 bytes a lane.
 template <int kCols>
-LK_DEVICE void store_vectors(const Epilogue& e, const unsigned char* part, std::int64_t batch,
-                             std::int64_t row0, std::int64_t col0) {
+LK_DEVICE void store_vectors(const Epilogue& e, const unsigned char* part, int batch, int row0,
+                             int col0) {
   using P = Part<kCols>;
   constexpr int kLanes = kCols / P::kVector, kRowsAtOnce = kWarpThreads / kLanes;
   const int lane = int(threadIdx.x) % kWarpThreads;
@@ -154,8 +160,8 @@ LK_DEVICE void store_vectors(const Epilogue& e, const unsigned char* part, std::
 
 // The same an element a lane.
 template <int kCols>
-LK_DEVICE void store_elements(const Epilogue& e, const unsigned char* part, std::int64_t batch,
-                              std::int64_t row0, std::int64_t col0) {
+LK_DEVICE void store_elements(const Epilogue& e, const unsigned char* part, int batch, int row0,
+                              int col0) {
   const int lane = int(threadIdx.x) % kWarpThreads;
   auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride + row0 * e.row_stride + col0;
 #pragma unroll 2
@@ -193,16 +199,13 @@ LK_DEVICE void add_bias(PartSums<ShapeSm90<Cfg>::kPartCols>& v, const BiasSm90<C
   }
 }
 
-// 16-bit C: rounded, clamped, through shared memory.
+// 16-bit C, rounded and clamped, into the warp's shared memory; a __syncwarp must follow.
 template <class Cfg>
-LK_DEVICE void store_half(const ArgumentsSm90& args, WarpStaging& staging, std::int64_t batch,
-                          std::int64_t row, std::int64_t col,
+LK_DEVICE void stage_half(const Epilogue& e, WarpStaging& staging,
                           const PartSums<ShapeSm90<Cfg>::kPartCols>& v) {
   constexpr Arithmetic kArithmetic = Cfg::value.arithmetic;
-  constexpr int kCols = ShapeSm90<Cfg>::kPartCols;
-  constexpr int kWords = kCols / 4;  // of a lane
-  using P = Part<kCols>;
-  const Epilogue& e = args.p.epilogue;
+  using P = Part<ShapeSm90<Cfg>::kPartCols>;
+  constexpr int kWords = ShapeSm90<Cfg>::kPartCols / 4;  // of a lane
   const int lane = int(threadIdx.x) % kWarpThreads;
   std::uint32_t w[kWords];
 #pragma unroll
@@ -213,8 +216,7 @@ LK_DEVICE void store_half(const ArgumentsSm90& args, WarpStaging& staging, std::
   }
   if (lane == 0) ptx::cp_async_bulk_wait_group_read<1>();
   __syncwarp();
-  unsigned char* const block = staging.data + staging.turn * P::kBytes;
-  staging.turn ^= 1;
+  unsigned char* const block = staging.next();
   // stmatrix wants of each lane where a row goes: rows 0-7, 8-15, and of the next eight columns.
   const int to = P::offset(lane % 16, lane / 16 * 8);
 #pragma unroll
@@ -222,27 +224,24 @@ LK_DEVICE void store_half(const ArgumentsSm90& args, WarpStaging& staging, std::
     const std::uint32_t four[4] = {w[i], w[i + 1], w[i + 2], w[i + 3]};
     ptx::stmatrix<4>(block + (to ^ i / 2 * P::kChunk), four);
   }
-  if (args.p.finish == Finish::tensor) {
-    ptx::fence_proxy_async_shared_cta();
-    __syncwarp();
-    if (lane != 0) return;
-    if (row < e.rows && col < e.cols) {
-      ptx::cp_async_bulk_tensor_3d_global_shared(&args.c, int(col), int(row), int(batch), block);
-    }
-    ptx::cp_async_bulk_commit_group();
-    return;
+}
+
+// A part to C by the copy engine. What was staged must have been fenced.
+LK_DEVICE void copy_part(const ArgumentsSm90& args, const unsigned char* part, int batch, int row,
+                         int col) {
+  const ParamsSm90& p = args.p;
+  if (threadIdx.x % kWarpThreads != 0) return;
+  if (row < p.epilogue.rows && col < p.epilogue.cols) {
+    ptx::cp_async_bulk_tensor_3d_global_shared(
+        &args.c, int(col), int(row), int(batch), part,
+        ptx::CachePolicy{p.streams ? ptx::kEvictFirst.bits : ptx::kEvictNormal.bits});
   }
-  __syncwarp();
-  if (args.p.finish == Finish::wide) {
-    store_vectors<kCols>(e, block, batch, row, col);
-  } else {
-    store_elements<kCols>(e, block, batch, row, col);
-  }
+  ptx::cp_async_bulk_commit_group();
 }
 
 // fp32 C, out of the registers.
 template <int kCols>
-LK_DEVICE void store_full(const Epilogue& e, std::int64_t batch, std::int64_t row, std::int64_t col,
+LK_DEVICE void store_full(const Epilogue& e, int batch, int row, int col,
                           const PartSums<kCols>& v) {
   const int lane = int(threadIdx.x) % kWarpThreads;
   row += lane / 4;
@@ -267,9 +266,8 @@ LK_DEVICE void store_full(const Epilogue& e, std::int64_t batch, std::int64_t ro
 
 // Any C, by the loop that all generations share.
 template <class Cfg>
-LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* staging,
-                            std::int64_t batch, std::int64_t row0, std::int64_t col0,
-                            const typename ShapeSm90<Cfg>::Sums& sums) {
+LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* staging, int batch,
+                            int row0, int col0, const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
   constexpr int kParts = T::kGroupN / kBlockCols;
   const int lane = int(threadIdx.x) % kWarpThreads;
@@ -295,40 +293,76 @@ LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* stagi
   }
 }
 
-// A group's part of the tile, from row0, col0 on: a rolled loop. One copy of all this in a kernel is
-// twice as fast to compile as four, and to fetch for a CTA that runs it once.
+// Part `part` of a group's sums, scaled.
 template <class Cfg>
-LK_DEVICE void store_tile(const ArgumentsSm90& args, WarpStaging& staging,
-                          const BiasSm90<Cfg>& bias, float scale, std::int64_t batch,
-                          std::int64_t row0, std::int64_t col0,
-                          const typename ShapeSm90<Cfg>::Sums& sums) {
+LK_DEVICE void take_part(PartSums<ShapeSm90<Cfg>::kPartCols>& v, int part, float scale,
+                         const typename ShapeSm90<Cfg>::Sums& sums) {
+  using T = ShapeSm90<Cfg>;
+  constexpr int kCount = T::kPartCols / 2, kParts = T::kGroupN / T::kPartCols;
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) v[j] = scale * sums[part / kParts][part % kParts * kCount + j];
+}
+
+// The finishes that are rare, in a rolled loop: one copy of their code.
+template <class Cfg>
+LK_DEVICE void store_rolled(const ArgumentsSm90& args, WarpStaging& staging,
+                            const BiasSm90<Cfg>& bias, float scale, int batch, int row0, int col0,
+                            const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
   constexpr int kCols = T::kPartCols, kParts = T::kGroupN / kCols;
-  const ParamsSm90& p = args.p;
-  const Epilogue& e = p.epilogue;
-  row0 += int(threadIdx.x) % kGroupThreads / kWarpThreads * kWarpRows;
-  if (p.finish == Finish::block) {
-    return store_blocks<Cfg>(e, scale, staging.data, batch, row0, col0, sums);
-  }
+  const Epilogue& e = args.p.epilogue;
 #pragma unroll 1
   for (int part = 0; part < T::kM64 * kParts; ++part) {
     PartSums<kCols> v;
 #pragma unroll
-    for (int i = 0; i < T::kM64 * kParts; ++i) {
-      if (i != part) continue;
-#pragma unroll
-      for (int j = 0; j < kCols / 2; ++j) v[j] = sums[i / kParts][i % kParts * (kCols / 2) + j];
+    for (int i = 0; i < T::kM64 * kParts; ++i) {  // registers have no index at run time
+      if (i == part) take_part<Cfg>(v, i, 1.0f, sums);
     }
-    // Not within the choice: the compiler would scale everything before the loop, and spill it.
+    // Not before: the compiler would scale everything before the loop, and spill it.
 #pragma unroll
     for (int j = 0; j < kCols / 2; ++j) v[j] *= scale;
     const int i64 = part / kParts, column = part % kParts * kCols;
-    const std::int64_t row = row0 + i64 * kWgmmaM, col = col0 + column;
     add_bias<Cfg>(v, bias, e.bias_on_rows, column, i64);
-    if (p.finish == Finish::full) {
-      store_full<kCols>(e, batch, row, col, v);
+    if (args.p.finish == Finish::full) {
+      store_full<kCols>(e, batch, row0 + i64 * kWgmmaM, col0 + column, v);
     } else {
-      store_half<Cfg>(args, staging, batch, row, col, v);
+      stage_half<Cfg>(e, staging, v);
+      __syncwarp();
+      store_elements<kCols>(e, staging.last(), batch, row0 + i64 * kWgmmaM, col0 + column);
+    }
+  }
+}
+
+// A group's part of the tile, from row0, col0 on.
+template <class Cfg>
+LK_DEVICE void store_tile(const ArgumentsSm90& args, WarpStaging& staging,
+                          const BiasSm90<Cfg>& bias, float scale, int batch, int row0, int col0,
+                          const typename ShapeSm90<Cfg>::Sums& sums) {
+  using T = ShapeSm90<Cfg>;
+  constexpr int kCols = T::kPartCols, kParts = T::kGroupN / kCols;
+  const Finish finish = args.p.finish;
+  const Epilogue& e = args.p.epilogue;
+  row0 += int(threadIdx.x) % kGroupThreads / kWarpThreads * kWarpRows;
+  if (finish == Finish::block) {
+    return store_blocks<Cfg>(e, scale, staging.data, batch, row0, col0, sums);
+  }
+  if (finish != Finish::tensor && finish != Finish::wide) {
+    return store_rolled<Cfg>(args, staging, bias, scale, batch, row0, col0, sums);
+  }
+#pragma unroll
+  for (int part = 0; part < T::kM64 * kParts; ++part) {
+    const int i64 = part / kParts, column = part % kParts * kCols;
+    PartSums<kCols> v;
+    take_part<Cfg>(v, part, scale, sums);
+    add_bias<Cfg>(v, bias, e.bias_on_rows, column, i64);
+    stage_half<Cfg>(e, staging, v);
+    if (finish == Finish::tensor) {
+      ptx::fence_proxy_async_shared_cta();
+      __syncwarp();
+      copy_part(args, staging.last(), batch, row0 + i64 * kWgmmaM, col0 + column);
+    } else {
+      __syncwarp();
+      store_vectors<kCols>(e, staging.last(), batch, row0 + i64 * kWgmmaM, col0 + column);
     }
   }
 }

@@ -12,9 +12,9 @@
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
-constexpr std::int64_t kCopyAlignment = 16;  // bytes
-constexpr std::int64_t kMaxCoordinate = std::int64_t{1} << 31;
-constexpr std::int64_t kMaxCopyStride = std::int64_t{1} << 40;  // bytes
+constexpr std::int64_t kCopyAlignment = 16;                              // bytes
+constexpr std::int64_t kMaxCoordinate = (std::int64_t{1} << 31) - 1024;  // ends of tiles, too
+constexpr std::int64_t kMaxCopyStride = std::int64_t{1} << 40;           // bytes
 
 struct Oriented {
   Problem p;
@@ -54,7 +54,9 @@ double cost_sm90(const TileSm90& t, const Problem& p, int sms) {
   const std::int64_t tiles = tiles_in(p.m, t.m) * tiles_in(p.n, t.n);
   const double waves = std::ceil(double(tiles) * double(p.batch) / sms);
   const int k = kStageBytes / int(size_of(p.a.type));
-  return waves * (double(tiles_in(p.k, k)) * t.stage_ns + t.tile_ns);
+  // Where there are several waves, about half of the rest is hidden behind other tiles' products.
+  const double rest = t.tile_ns * 0.5;
+  return waves * (double(tiles_in(p.k, k)) * t.stage_ns + rest) + rest;
 }
 
 const char* why_not_multiplied(const Problem& problem) {
@@ -123,6 +125,8 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
       make_raster(tiles_in(p.m, t.m), tiles_in(p.n, t.n), p.batch, std::int64_t(band + 0.5));
   params.epilogue = make_epilogue(problem, o.transposed);
   params.finish = finish_of(p, params.epilogue);
+  const double c_bytes = double(p.m) * double(p.n) * double(p.batch) * double(size_of(p.c.type));
+  params.streams = c_bytes > double(device.l2_bytes);
   if (params.finish == Finish::tensor && params.raster.tiles <= device.sm_count) {
     params.finish = Finish::wide;
   }

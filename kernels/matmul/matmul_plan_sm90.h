@@ -17,7 +17,7 @@ struct TileSm90 {
   int m, n;
   int groups_m, groups_n;  // warpgroups that multiply; each has m / groups_m x n / groups_n
   int stages;              // in shared memory
-  // What it takes on an H200, ns: a stage of K, where all SMs are busy, and the rest of a tile.
+  // What it takes on an H200, ns: a stage of K where all SMs are busy, and the rest of a lone tile.
   int stage_ns, tile_ns;
 
   constexpr int groups() const { return groups_m * groups_n; }
@@ -44,6 +44,7 @@ struct ParamsSm90 {
   int k_stages;           // of a tile
   bool batch_a, batch_b;  // the operand has a matrix for each product
   Finish finish;
+  bool streams;  // finish tensor: C is larger than the L2, and shall not push A and B out of it
   Raster raster;
   Epilogue epilogue;
 };
@@ -57,8 +58,7 @@ struct PlanSm90 {
   ParamsSm90 params;
 };
 
-// Of all of C with such tiles on so many SMs, ns, but for what every launch takes: the waves of
-// tiles, and of each the longer of its products and of its bytes of C.
+// Of all of C with such tiles on so many SMs, ns, but for what every launch takes.
 double cost_sm90(const TileSm90& tile, const Problem& problem, int sms);
 
 // Null if there is a product of types that wgmma takes, else why not.

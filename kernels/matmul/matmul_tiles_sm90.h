@@ -16,17 +16,20 @@ inline constexpr int kMnBlock = kStageBytes / 2;
 inline constexpr int kWgmmaM = 64, kWarpRows = 16;
 inline constexpr int kGroupThreads = 128, kGroupWarps = 4;
 
-// bf16 and f16.
+// bf16 and f16. A group of 64 x 256 has the most products for what it reads of shared memory; the
+// narrower tiles are for problems of which it would leave SMs idle in the last wave. The last two
+// columns are fitted to squares of 256 to 4096. Figures: us of bf16 with bias and ReLU, NT, and in
+// brackets cuBLASLt's best of 8 in the same run, on an NVIDIA H200, 2026-12-01.
 constexpr TileSm90 kWgmma16Configs[] = {
     // m, n, groups m, n, stages, ns a stage, ns a tile
-    {128, 256, 2, 1, 4, 600, 2500},  // Unmeasured: first version
-    {128, 224, 2, 1, 4, 530, 2300},  // Unmeasured: first version
-    {128, 192, 2, 1, 4, 460, 2100},  // Unmeasured: first version
-    {128, 160, 2, 1, 4, 400, 2000},  // Unmeasured: first version
-    {128, 128, 2, 1, 6, 330, 1900},  // Unmeasured: first version
-    {128, 64, 2, 1, 8, 230, 1600},   // Unmeasured: first version
-    {64, 128, 1, 1, 8, 240, 1600},   // Unmeasured: first version
-    {64, 64, 1, 1, 8, 160, 1300},    // Unmeasured: first version
+    {128, 256, 2, 1, 4, 640, 3300},  // 2048^3: 25.8 (24.6); 4096^3: 198 (198); 8192^3: 1446 (1447)
+    {128, 224, 2, 1, 4, 568, 3100},  // 1792^3: 20.6 (19.5); 512 x 14336 x 4096: 94.1 (92.4)
+    {128, 192, 2, 1, 4, 488, 2600},  // 1536^3: 15.7 (13.0); 8192^3: 1470 (1447)
+    {128, 160, 2, 1, 4, 415, 2400},  // 1536^3: 14.8 (13.0)
+    {128, 128, 2, 1, 6, 328, 2000},  // 4096^3: 203 (198)
+    {128, 64, 2, 1, 8, 235, 1300},   // 1024^3: 6.9 (6.6)
+    {64, 128, 1, 1, 8, 185, 2150},   // 1024^3: 7.0 (6.6); 4096^3: 231 (203)
+    {64, 64, 1, 1, 8, 131, 1000},    // 256^3: 3.0 (2.9); 512^3: 4.2 (4.1)
 };
 
 constexpr std::span<const TileSm90> tiles_sm90(Arithmetic) { return kWgmma16Configs; }
@@ -56,7 +59,7 @@ constexpr int stage_rows(int mn, Major major) {
 // (matmul_epilogue.cuh). Bytes of a warp: two of the former, or one of the latter.
 constexpr int part_cols(const TileSm90& t) { return t.n / t.groups_n % 64 == 0 ? 64 : 32; }
 inline constexpr int kBlockCols = 32;
-inline constexpr int kWarpStaging = 2 * kWarpRows * 64 * 2;
+inline constexpr int kPartStaging = kWarpRows * 64 * 2, kWarpStaging = 2 * kPartStaging;
 static_assert(kWarpStaging >= kWarpRows * (kBlockCols + 8) * int(sizeof(float)));
 
 // Bytes of shared memory, in any layout: what Smem of matmul_shape_sm90.cuh takes at most.

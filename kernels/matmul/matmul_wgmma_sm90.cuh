@@ -27,13 +27,13 @@ inline constexpr int kMultiplierRegisters = kGroups == 2 ? 232 : 248;
 
 // Where a tile of C begins, and in which product of the batch.
 struct TilePlace {
-  std::int64_t batch, m, n;
+  int batch, m, n;
 };
 
 template <class Cfg>
 LK_DEVICE TilePlace tile_place(std::int64_t tile, const Raster& raster) {
   const TileIndex i = tile_at(tile, raster);
-  return {i.batch, i.m * ShapeSm90<Cfg>::kTile.m, i.n * ShapeSm90<Cfg>::kTile.n};
+  return {int(i.batch), int(i.m) * ShapeSm90<Cfg>::kTile.m, int(i.n) * ShapeSm90<Cfg>::kTile.n};
 }
 
 // ---- Copies -------------------------------------------------------------------------------------
@@ -62,16 +62,14 @@ LK_DEVICE void load_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Sm
 #pragma unroll 1
   for (std::int64_t tile = blockIdx.x; tile < p.raster.tiles; tile += gridDim.x) {
     const TilePlace place = tile_place<Cfg>(tile, p.raster);
-    const int m = int(place.m), n = int(place.n);
-    const int batch_a = p.batch_a ? int(place.batch) : 0;
-    const int batch_b = p.batch_b ? int(place.batch) : 0;
+    const int batch_a = p.batch_a ? place.batch : 0, batch_b = p.batch_b ? place.batch : 0;
 #pragma unroll 1
     for (int stage = 0, k = 0; stage < p.k_stages; ++stage, k += T::kK, at.advance()) {
       producer_acquire(&s.ring, at);
       producer_commit(&s.ring, at, T::kBytes);
       ptx::Mbarrier* full = &s.ring.full[at.stage];
-      copy_stage<T::kRowsA, T::kConfig.a>(s.a[at.stage], &args.a, m, k, batch_a, full);
-      copy_stage<T::kRowsB, T::kConfig.b>(s.b[at.stage], &args.b, n, k, batch_b, full);
+      copy_stage<T::kRowsA, T::kConfig.a>(s.a[at.stage], &args.a, place.m, k, batch_a, full);
+      copy_stage<T::kRowsB, T::kConfig.b>(s.b[at.stage], &args.b, place.n, k, batch_b, full);
     }
   }
 }

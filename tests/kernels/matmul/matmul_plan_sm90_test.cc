@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "kernels/common/launch_plan.h"
 #include "kernels/matmul/matmul_raster.cuh"
@@ -149,6 +150,24 @@ TEST(MatmulPlanSm90, EveryTileFitsAndComesOnce) {
     EXPECT_EQ(std::int64_t(seen.size()),
               3 * ((plan.m + rows - 1) / rows) * ((plan.n + columns - 1) / columns));
   }
+}
+
+// What was the fastest where it was measured (matmul_tiles_sm90.h).
+TEST(MatmulPlanSm90, ChoosesTheTilesThatWereFastest) {
+  const auto tile = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const TileSm90 t = make_plan_sm90(problem(m, n, k), h200()).tile;
+    return std::pair(t.m, t.n);
+  };
+  EXPECT_EQ(tile(256, 256, 256), std::pair(64, 64));
+  EXPECT_EQ(tile(512, 512, 512), std::pair(64, 64));
+  EXPECT_EQ(tile(1024, 1024, 1024), std::pair(128, 64));
+  EXPECT_EQ(tile(1536, 1536, 1536), std::pair(128, 160));
+  EXPECT_EQ(tile(1792, 1792, 1792), std::pair(128, 224));
+  EXPECT_EQ(tile(2048, 2048, 2048), std::pair(128, 256));
+  EXPECT_EQ(tile(4096, 4096, 4096), std::pair(128, 256));
+  EXPECT_EQ(tile(512, 14336, 4096), std::pair(128, 224));
+  EXPECT_EQ(tile(4096, 14336, 4096), std::pair(128, 256));
+  EXPECT_EQ(tile(16384, 16384, 64), std::pair(128, 256));
 }
 
 TEST(MatmulPlanSm90, TheGridIsWithinTheSms) {

@@ -136,7 +136,7 @@ TEST_P(MatmulTilesSm90, OddColumns) {
   expect_right(product, DType::f16, DType::f32, GetParam(), true, true, true);
 }
 
-// More of K than the ring holds, several tiles a CTA, C by the copy engine, any order of completion.
+// More of K than the ring holds, several tiles a CTA, C by the copy engine, any order.
 TEST_P(MatmulTilesSm90, LongRows) {
   const test::SettingsScope keep;
   const test::ProfileScope profile("emu90");
