@@ -4,7 +4,7 @@
 //           through 2 KB of the warp's own shared memory, 64 columns at a time, out of which the
 //           copy engine stores them while the next are made.
 //   wide    the same, but the warp stores them, 16 bytes a lane.
-//   half    the same, an element a lane: 16-bit C however aligned.
+//   half    the same, 4 bytes a lane: 16-bit C however aligned.
 //   full    fp32 C, aligned: straight from the registers, in sectors of 32 bytes.
 //   block   anything else (C_in, GeLU, other strides): 32 columns at a time through the loop of
 //           matmul_epilogue.cuh.
@@ -12,6 +12,7 @@
 
 #include <limits>
 
+#include "kernels/common/vector.cuh"
 #include "kernels/matmul/matmul_epilogue.cuh"
 #include "kernels/matmul/matmul_shape_sm90.cuh"
 #include "kernels/matmul/matmul_sm90.h"
@@ -158,19 +159,46 @@ LK_DEVICE void store_vectors(const Epilogue& e, const unsigned char* part, int b
   }
 }
 
-// The same an element a lane.
+// The same, however C is aligned: a lane has two columns, an aligned word of C. Where a row begins
+// within a word, that is the second of its own and of its left neighbour's in shared memory, and
+// the ends of the row are stored as single elements.
 template <int kCols>
-LK_DEVICE void store_elements(const Epilogue& e, const unsigned char* part, int batch, int row0,
-                              int col0) {
-  const int lane = int(threadIdx.x) % kWarpThreads;
-  auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride + row0 * e.row_stride + col0;
-#pragma unroll 2
-  for (int row = 0; row < kWarpRows && row0 + row < e.rows; ++row, c += e.row_stride) {
+LK_DEVICE void store_words(const Epilogue& e, const unsigned char* part, int batch, int row0,
+                           int col0) {
+  constexpr int kLanes = kCols / 2, kRowsAtOnce = kWarpThreads / kLanes, kUnroll = 4;
+  const int lane = int(threadIdx.x) % kLanes;
+  const int first = int(threadIdx.x) % kWarpThreads / kLanes;  // row
+  const std::int64_t columns = e.cols - col0;
+  auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride +
+            (row0 + first) * e.row_stride + col0;
+#pragma unroll 1
+  for (int row = first; row < kWarpRows; row += kUnroll * kRowsAtOnce) {
+    std::uint32_t own[kUnroll], left[kUnroll];
 #pragma unroll
-    for (int column = lane; column < kCols; column += kWarpThreads) {
-      if (col0 + column >= e.cols) continue;
-      ptx::st_global(c + column, ptx::ld_shared(reinterpret_cast<const std::uint16_t*>(
-                                     part + Part<kCols>::offset(row, column))));
+    for (int i = 0; i < kUnroll; ++i) {
+      own[i] = ptx::ld_shared(reinterpret_cast<const std::uint32_t*>(
+          part + Part<kCols>::offset(row + i * kRowsAtOnce, 2 * lane)));
+    }
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i) {
+      left[i] = ptx::shfl_sync_idx(own[i], (threadIdx.x - 1) % kWarpThreads);
+    }
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i, c += kRowsAtOnce * e.row_stride) {
+      if (row0 + row + i * kRowsAtOnce >= e.rows) continue;
+      const int odd = phase_of(c, 4) != 0 ? 1 : 0;
+      const int column = 2 * lane - odd;
+      const std::uint32_t word = odd != 0 ? ptx::shf_r_wrap_b32(left[i], own[i], 16) : own[i];
+      if (column >= 0 && column + 1 < columns) {
+        ptx::st_global(reinterpret_cast<std::uint32_t*>(c + column), word);
+      } else if (column >= 0 && column < columns) {
+        ptx::st_global(c + column, std::uint16_t(word));
+      } else if (column < 0 && columns > 0) {
+        ptx::st_global(c, std::uint16_t(own[i]));
+      }
+      if (odd != 0 && lane == kLanes - 1 && kCols - 1 < columns) {
+        ptx::st_global(c + kCols - 1, std::uint16_t(own[i] >> 16));
+      }
     }
   }
 }
@@ -328,7 +356,7 @@ LK_DEVICE void store_rolled(const ArgumentsSm90& args, WarpStaging& staging,
     } else {
       stage_half<Cfg>(e, staging, v);
       __syncwarp();
-      store_elements<kCols>(e, staging.last(), batch, row0 + i64 * kWgmmaM, col0 + column);
+      store_words<kCols>(e, staging.last(), batch, row0 + i64 * kWgmmaM, col0 + column);
     }
   }
 }
