@@ -25,7 +25,8 @@ struct KernelSetSm90 {
 extern const KernelSetSm90 sm90_bf16, sm90_bf16_mn, sm90_f16, sm90_f16_mn;
 
 // Enqueues the kernel that the plan names. `after_copy`: A or B is what the kernel before writes,
-// which lets this one start meanwhile.
+// which a product of one
+// wave need not wait for to start.
 cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context,
                         bool after_copy = false);
 
