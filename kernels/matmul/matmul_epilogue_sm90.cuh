@@ -127,17 +127,16 @@ struct Part {
   }
 };
 
-// What is on its way out of a warp: two parts in turn, since the copy engine may still read the
-// last when the next is made.
+// What is on its way out of a warp: two parts.
 struct WarpStaging {
   unsigned char* data;  // 2 kPartStaging bytes
-  int turn;
 
-  LK_DEVICE unsigned char* next() {
-    turn ^= kPartStaging;
-    return data + turn;
+  LK_DEVICE unsigned char* part(int i) const { return data + i * kPartStaging; }
+  // Until all lanes and the copy engine have read what was in them.
+  LK_DEVICE void wait() const {
+    if (threadIdx.x % kWarpThreads == 0) ptx::cp_async_bulk_wait_group_read<0>();
+    __syncwarp();
   }
-  LK_DEVICE const unsigned char* last() const { return data + turn; }
 };
 
 // A part to C, whose columns end at a multiple of kVector: 16 bytes a lane.
@@ -151,11 +150,16 @@ LK_DEVICE void store_vectors(const Epilogue& e, const unsigned char* part, int b
   auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride +
             (row0 + row) * e.row_stride + col0 + column;
   const std::int64_t rows = col0 + column < e.cols ? e.rows - row0 - row : 0;
+  uint4 v[kWarpRows / kRowsAtOnce];
 #pragma unroll
-  for (int r = 0; r < kWarpRows; r += kRowsAtOnce) {
-    const uint4 v =
-        ptx::ld_shared(reinterpret_cast<const uint4*>(part + P::offset(r + row, column)));
-    if (r < rows) ptx::st_global(reinterpret_cast<uint4*>(c + r * e.row_stride), v);
+  for (int i = 0; i < kWarpRows / kRowsAtOnce; ++i) {
+    v[i] = ptx::ld_shared(
+        reinterpret_cast<const uint4*>(part + P::offset(i * kRowsAtOnce + row, column)));
+  }
+#pragma unroll
+  for (int i = 0; i < kWarpRows / kRowsAtOnce; ++i) {
+    const int r = i * kRowsAtOnce;
+    if (r < rows) ptx::st_global(reinterpret_cast<uint4*>(c + r * e.row_stride), v[i]);
   }
 }
 
@@ -229,7 +233,7 @@ LK_DEVICE void add_bias(PartSums<ShapeSm90<Cfg>::kPartCols>& v, const BiasSm90<C
 
 // 16-bit C, rounded and clamped, into the warp's shared memory; a __syncwarp must follow.
 template <class Cfg>
-LK_DEVICE void stage_half(const Epilogue& e, WarpStaging& staging,
+LK_DEVICE void stage_half(const Epilogue& e, unsigned char* block,
                           const PartSums<ShapeSm90<Cfg>::kPartCols>& v) {
   constexpr Arithmetic kArithmetic = Cfg::value.arithmetic;
   using P = Part<ShapeSm90<Cfg>::kPartCols>;
@@ -242,9 +246,6 @@ LK_DEVICE void stage_half(const Epilogue& e, WarpStaging& staging,
 #pragma unroll
     for (int i = 0; i < kWords; ++i) w[i] = relu_half<kArithmetic>(w[i], e.type);
   }
-  if (lane == 0) ptx::cp_async_bulk_wait_group_read<1>();
-  __syncwarp();
-  unsigned char* const block = staging.next();
   // stmatrix wants of each lane where a row goes: rows 0-7, 8-15, and of the next eight columns.
   const int to = P::offset(lane % 16, lane / 16 * 8);
 #pragma unroll
@@ -254,7 +255,7 @@ LK_DEVICE void stage_half(const Epilogue& e, WarpStaging& staging,
   }
 }
 
-// A part to C by the copy engine. What was staged must have been fenced.
+// A part to C by the copy engine, not yet committed. What was staged must have been fenced.
 LK_DEVICE void copy_part(const ArgumentsSm90& args, const unsigned char* part, int batch, int row,
                          int col) {
   const ParamsSm90& p = args.p;
@@ -264,7 +265,6 @@ LK_DEVICE void copy_part(const ArgumentsSm90& args, const unsigned char* part, i
         &args.c, int(col), int(row), int(batch), part,
         ptx::CachePolicy{p.streams ? ptx::kEvictFirst.bits : ptx::kEvictNormal.bits});
   }
-  ptx::cp_async_bulk_commit_group();
 }
 
 // fp32 C, out of the registers.
@@ -331,9 +331,35 @@ LK_DEVICE void take_part(PartSums<ShapeSm90<Cfg>::kPartCols>& v, int part, float
   for (int j = 0; j < kCount; ++j) v[j] = scale * sums[part / kParts][part % kParts * kCount + j];
 }
 
+// The same with the bias, without a multiplication by 1.
+template <class Cfg>
+LK_DEVICE void take_biased(PartSums<ShapeSm90<Cfg>::kPartCols>& v, int part, float scale,
+                           const BiasSm90<Cfg>& bias, bool on_rows,
+                           const typename ShapeSm90<Cfg>::Sums& sums) {
+  using T = ShapeSm90<Cfg>;
+  constexpr int kCount = T::kPartCols / 2, kParts = T::kGroupN / T::kPartCols;
+  const int i64 = part / kParts, column = part % kParts * T::kPartCols;
+  if (scale == 1.0f && !on_rows) {
+    const float* from = bias.columns + column + threadIdx.x % 4 * 2;
+    const float* of = sums[i64] + column / 2;
+    uint2 b[kCount / 4];
+#pragma unroll
+    for (int j = 0; j < kCount / 4; ++j) {
+      b[j] = ptx::ld_shared(reinterpret_cast<const uint2*>(from + j * 8));
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      v[i] = of[i] + bit_cast<float>(i % 2 == 0 ? b[i / 4].x : b[i / 4].y);
+    }
+    return;
+  }
+  take_part<Cfg>(v, part, scale, sums);
+  add_bias<Cfg>(v, bias, on_rows, column, i64);
+}
+
 // The finishes that are rare, in a rolled loop: one copy of their code.
 template <class Cfg>
-LK_DEVICE void store_rolled(const ArgumentsSm90& args, WarpStaging& staging,
+LK_DEVICE void store_rolled(const ArgumentsSm90& args, const WarpStaging& staging,
                             const BiasSm90<Cfg>& bias, float scale, int batch, int row0, int col0,
                             const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
@@ -354,16 +380,17 @@ LK_DEVICE void store_rolled(const ArgumentsSm90& args, WarpStaging& staging,
     if (args.p.finish == Finish::full) {
       store_full<kCols>(e, batch, row0 + i64 * kWgmmaM, col0 + column, v);
     } else {
-      stage_half<Cfg>(e, staging, v);
+      staging.wait();
+      stage_half<Cfg>(e, staging.data, v);
       __syncwarp();
-      store_words<kCols>(e, staging.last(), batch, row0 + i64 * kWgmmaM, col0 + column);
+      store_words<kCols>(e, staging.data, batch, row0 + i64 * kWgmmaM, col0 + column);
     }
   }
 }
 
 // A group's part of the tile, from row0, col0 on.
 template <class Cfg>
-LK_DEVICE void store_tile(const ArgumentsSm90& args, WarpStaging& staging,
+LK_DEVICE void store_tile(const ArgumentsSm90& args, const WarpStaging& staging,
                           const BiasSm90<Cfg>& bias, float scale, int batch, int row0, int col0,
                           const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
@@ -377,21 +404,30 @@ LK_DEVICE void store_tile(const ArgumentsSm90& args, WarpStaging& staging,
   if (finish != Finish::tensor && finish != Finish::wide) {
     return store_rolled<Cfg>(args, staging, bias, scale, batch, row0, col0, sums);
   }
+  // Two parts at a time, since a fence costs as much as the arithmetic of one.
+  constexpr int kAll = T::kM64 * kParts;
 #pragma unroll
-  for (int part = 0; part < T::kM64 * kParts; ++part) {
-    const int i64 = part / kParts, column = part % kParts * kCols;
-    PartSums<kCols> v;
-    take_part<Cfg>(v, part, scale, sums);
-    add_bias<Cfg>(v, bias, e.bias_on_rows, column, i64);
-    stage_half<Cfg>(e, staging, v);
-    if (finish == Finish::tensor) {
-      ptx::fence_proxy_async_shared_cta();
-      __syncwarp();
-      copy_part(args, staging.last(), batch, row0 + i64 * kWgmmaM, col0 + column);
-    } else {
-      __syncwarp();
-      store_vectors<kCols>(e, staging.last(), batch, row0 + i64 * kWgmmaM, col0 + column);
+  for (int first = 0; first < kAll; first += 2) {
+    constexpr int kTwo = 2;
+#pragma unroll
+    for (int part = first; part < first + kTwo && part < kAll; ++part) {
+      PartSums<kCols> v;
+      take_biased<Cfg>(v, part, scale, bias, e.bias_on_rows, sums);
+      if (part == first) staging.wait();
+      stage_half<Cfg>(e, staging.part(part - first), v);
     }
+    if (finish == Finish::tensor) ptx::fence_proxy_async_shared_cta();
+    __syncwarp();
+#pragma unroll
+    for (int part = first; part < first + kTwo && part < kAll; ++part) {
+      const int row = row0 + part / kParts * kWgmmaM, col = col0 + part % kParts * kCols;
+      if (finish == Finish::tensor) {
+        copy_part(args, staging.part(part - first), batch, row, col);
+      } else {
+        store_vectors<kCols>(e, staging.part(part - first), batch, row, col);
+      }
+    }
+    if (finish == Finish::tensor) ptx::cp_async_bulk_commit_group();
   }
 }
 

@@ -127,7 +127,7 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
   params.finish = finish_of(p, params.epilogue);
   const double c_bytes = double(p.m) * double(p.n) * double(p.batch) * double(size_of(p.c.type));
   params.streams = c_bytes > double(device.l2_bytes);
-  if (params.finish == Finish::tensor && params.raster.tiles <= device.sm_count) {
+  if (params.finish == Finish::tensor && params.raster.tiles <= device.sm_count && t.n <= 64) {
     params.finish = Finish::wide;
   }
   return plan;

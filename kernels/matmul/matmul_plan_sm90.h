@@ -33,7 +33,7 @@ struct VariantSm90 {
 // How sums become C (matmul_epilogue_sm90.cuh).
 enum class Finish : std::int8_t {
   tensor,  // 16-bit C that the copy engine can write; no C_in, no GeLU in this and the next three
-  wide,    // the same, where a CTA has only one tile: 16 bytes a lane are in memory sooner
+  wide,    // the same, where a CTA has only one, small tile: 16 bytes a lane are there sooner
   half,    // any 16-bit C with a unit stride
   full,    // fp32 C in aligned vectors
   block,   // anything, by matmul_epilogue.cuh

@@ -155,7 +155,7 @@ LK_DEVICE void multiply_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>
   const Epilogue& e = p.epilogue;
   const int m = T::group_m(group), n = T::group_n(group);
   const float scale = product_scale(e);
-  WarpStaging staging{s.staging[group][threadIdx.x / kWarpThreads % kGroupWarps], 0};
+  const WarpStaging staging{s.staging[group][threadIdx.x / kWarpThreads % kGroupWarps]};
   BiasSm90<Cfg> bias(e, s.bias[group], group);
   PipelinePosition<T::kTile.stages> at;
   std::int64_t tile = blockIdx.x;
