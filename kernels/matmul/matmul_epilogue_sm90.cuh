@@ -4,7 +4,7 @@
 //           through 2 KB of the warp's own shared memory, 64 columns at a time, out of which the
 //           copy engine stores them while the next are made.
 //   wide    the same, but the warp stores them, 16 bytes a lane.
-//   half    the same, 4 bytes a lane: 16-bit C however aligned.
+//   half    the same, realigned: 16-bit C however aligned.
 //   full    fp32 C, aligned: straight from the registers, in sectors of 32 bytes.
 //   block   anything else (C_in, GeLU, other strides): 32 columns at a time through the loop of
 //           matmul_epilogue.cuh.
@@ -163,46 +163,54 @@ LK_DEVICE void store_vectors(const Epilogue& e, const unsigned char* part, int b
   }
 }
 
-// The same, however C is aligned: a lane has two columns, an aligned word of C. Where a row begins
-// within a word, that is the second of its own and of its left neighbour's in shared memory, and
-// the ends of the row are stored as single elements.
+// Those of eight elements from `column` on that lie in [from, to), one by one.
+LK_DEVICE void store_each(std::uint16_t* c, const Words<4>& words, int column, int from,
+                          std::int64_t to) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    if (column + i < from || column + i >= to) continue;
+    ptx::st_global(c + column + i, std::uint16_t(words.v[i / 2] >> (16 * (i % 2))));
+  }
+}
+
+// The same, however C is aligned: the aligned 16 bytes of a row that begin within the vector to the
+// left of a lane's, which for the first lane is the last of the part before. Only where the row
+// begins and ends (is_first, is_last), or C does, single elements.
 template <int kCols>
-LK_DEVICE void store_words(const Epilogue& e, const unsigned char* part, int batch, int row0,
-                           int col0) {
-  constexpr int kLanes = kCols / 2, kRowsAtOnce = kWarpThreads / kLanes, kUnroll = 4;
-  const int lane = int(threadIdx.x) % kLanes;
-  const int first = int(threadIdx.x) % kWarpThreads / kLanes;  // row
+LK_DEVICE void store_realigned(const Epilogue& e, const unsigned char* part,
+                               const unsigned char* before, int batch, int row0, int col0,
+                               bool is_first, bool is_last) {
+  using P = Part<kCols>;
+  constexpr int kLanes = kCols / P::kVector, kRowsAtOnce = kWarpThreads / kLanes;
+  const int lane = int(threadIdx.x) % kWarpThreads;
+  const int row = lane / kLanes, column = lane % kLanes * P::kVector;
+  const unsigned char* left = column == 0 ? before : part;
+  const int left_column = column == 0 ? kCols - P::kVector : column - P::kVector;
   const std::int64_t columns = e.cols - col0;
+  const int from = is_first ? 0 : -P::kVector;
   auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride +
-            (row0 + first) * e.row_stride + col0;
-#pragma unroll 1
-  for (int row = first; row < kWarpRows; row += kUnroll * kRowsAtOnce) {
-    std::uint32_t own[kUnroll], left[kUnroll];
+            (row0 + row) * e.row_stride + col0;
 #pragma unroll
-    for (int i = 0; i < kUnroll; ++i) {
-      own[i] = ptx::ld_shared(reinterpret_cast<const std::uint32_t*>(
-          part + Part<kCols>::offset(row + i * kRowsAtOnce, 2 * lane)));
+  for (int r = row; r < kWarpRows + row; r += kRowsAtOnce, c += kRowsAtOnce * e.row_stride) {
+    if (row0 + r >= e.rows) break;
+    const auto load = [&](const unsigned char* p, int at) {
+      return bit_cast<Words<4>>(
+          ptx::ld_shared(reinterpret_cast<const uint4*>(p + P::offset(r, at))));
+    };
+    const Words<4> own = load(part, column);
+    const int back = int(phase_of(c, P::kChunk) / 2);  // elements
+    const Words<4> words =
+        back == 0 ? own : funnel(load(left, left_column), own, std::uint32_t(P::kChunk - 2 * back));
+    const int at = column - back;
+    if (at >= from && at + P::kVector <= columns) {
+      store_vector<4>(c + at, words);
+    } else {
+      store_each(c, words, at, from, columns);
     }
-#pragma unroll
-    for (int i = 0; i < kUnroll; ++i) {
-      left[i] = ptx::shfl_sync_idx(own[i], (threadIdx.x - 1) % kWarpThreads);
-    }
-#pragma unroll
-    for (int i = 0; i < kUnroll; ++i, c += kRowsAtOnce * e.row_stride) {
-      if (row0 + row + i * kRowsAtOnce >= e.rows) continue;
-      const int odd = phase_of(c, 4) != 0 ? 1 : 0;
-      const int column = 2 * lane - odd;
-      const std::uint32_t word = odd != 0 ? ptx::shf_r_wrap_b32(left[i], own[i], 16) : own[i];
-      if (column >= 0 && column + 1 < columns) {
-        ptx::st_global(reinterpret_cast<std::uint32_t*>(c + column), word);
-      } else if (column >= 0 && column < columns) {
-        ptx::st_global(c + column, std::uint16_t(word));
-      } else if (column < 0 && columns > 0) {
-        ptx::st_global(c, std::uint16_t(own[i]));
-      }
-      if (odd != 0 && lane == kLanes - 1 && kCols - 1 < columns) {
-        ptx::st_global(c + kCols - 1, std::uint16_t(own[i] >> 16));
-      }
+    if (is_last && column == kCols - P::kVector && back != 0) {
+      // What a lane to the right would have stored.
+      const Words<4> rest = funnel(own, own, std::uint32_t(P::kChunk - 2 * back));
+      store_each(c, rest, kCols - back, 0, columns < kCols ? columns : kCols);
     }
   }
 }
@@ -380,10 +388,13 @@ LK_DEVICE void store_rolled(const ArgumentsSm90& args, const WarpStaging& stagin
     if (args.p.finish == Finish::full) {
       store_full<kCols>(e, batch, row0 + i64 * kWgmmaM, col0 + column, v);
     } else {
+      unsigned char* const staged = staging.part(part % 2);
+      const bool is_first = column == 0, is_last = column + kCols == T::kGroupN;
       staging.wait();
-      stage_half<Cfg>(e, staging.data, v);
+      stage_half<Cfg>(e, staged, v);
       __syncwarp();
-      store_words<kCols>(e, staging.data, batch, row0 + i64 * kWgmmaM, col0 + column);
+      store_realigned<kCols>(e, staged, is_first ? staged : staging.part((part + 1) % 2), batch,
+                             row0 + i64 * kWgmmaM, col0 + column, is_first, is_last);
     }
   }
 }

@@ -172,7 +172,7 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
       text += "c: 16 bytes a lane\n";
       break;
     case Finish::half:
-      text += "c: 4 bytes a lane: not aligned to 16 bytes\n";
+      text += "c: realigned, single elements at the ends of rows of tiles\n";
       break;
     case Finish::full:
       text += "c: out of the registers, two columns a store\n";

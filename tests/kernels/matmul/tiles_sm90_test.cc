@@ -126,7 +126,7 @@ TEST_P(MatmulTilesSm90, EveryLayout) {
   }
 }
 
-// C's rows begin and end anywhere: 4 bytes a lane.
+// C's rows begin and end anywhere: realigned.
 TEST_P(MatmulTilesSm90, OddColumns) {
   const test::ProfileScope profile("emu90");
   const TileSm90 t = tiles_sm90(Arithmetic::bf16)[std::size_t(GetParam())];
