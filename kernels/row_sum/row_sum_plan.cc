@@ -36,6 +36,7 @@ std::int64_t extent(const Problem& p) {
 }
 
 bool rows_aligned(const Problem& p) {
+  if (p.cols == 0) return true;
   const std::int64_t size = std::int64_t(size_of(p.x_type));
   return reinterpret_cast<std::uintptr_t>(p.x) % kVectorBytes == 0 &&
          (p.rows == 1 || p.x_row_stride * size % kVectorBytes == 0);
@@ -54,16 +55,22 @@ void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pas
   const std::int64_t most = std::int64_t(shape.lanes) * kLongestChain;
   const std::int64_t chunk =
       vectors <= most ? std::max<std::int64_t>(vectors, 1) : chunk_of(vectors, round, most);
-  pass->path = Path::unit;
+  const std::int64_t pitch = p.x_row_stride * std::int64_t(size_of(p.x_type));
+  const bool staged = round >= kFewestStagedVectors && round <= kStagedVectors && p.rows > 1 &&
+                      pitch % kVectorBytes != 0 && pitch <= round * kVectorBytes + kStagedGapBytes;
+  pass->path = staged ? Path::unit_staged : Path::unit;
   pass->shape = i;
-  pass->threads = shape.threads;
+  pass->threads = staged ? kStagedThreads : shape.threads;
   pass->chunks = std::max<std::int64_t>(ceil_div(vectors, chunk), 1);
   pass->params.chunk_cols = chunk * items_per_vector;
-  if (shape.lanes <= kWarp) {
-    const std::int64_t rows_per_warp = std::int64_t(kWarp / shape.lanes) * shape.rows;
-    pass->params.items = ceil_div(p.rows, rows_per_warp);
-    pass->ctas = ceil_div(pass->params.items, shape.threads / kWarp);
+  if (staged) {
+    pass->params.items = pass->ctas = ceil_div(p.rows, kStagedThreads);
+  } else if (shape.lanes <= kWarp) {
+    const std::int64_t rows_per_cta = std::int64_t(shape.threads / shape.lanes) * shape.rows;
+    pass->params.items = pass->ctas = ceil_div(p.rows, rows_per_cta);
   } else {
+    const std::int64_t warps = shape.lanes / kWarp;
+    pass->params.piece_cols = round_up(ceil_div(chunk, warps), kWarp) * items_per_vector;
     pass->params.items = pass->ctas = p.rows * pass->chunks;
   }
 }
@@ -115,7 +122,8 @@ Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
   const std::uintptr_t safe = (begin + kVectorBytes - 1) & ~std::uintptr_t{kVectorBytes - 1};
   pass.params.safe = reinterpret_cast<const unsigned char*>(safe);
   pass.params.safe_bytes = end > safe ? (end - safe) / kVectorBytes * kVectorBytes : 0;
-  pass.params.whole = pass.params.aligned && end % kVectorBytes == 0;
+  pass.params.whole =
+      pass.params.aligned && p.cols * std::int64_t(size_of(p.x_type)) % kVectorBytes == 0;
   if (p.x_col_stride == 1 || p.cols <= 1) {
     plan_unit(p, shapes, shape_count, &pass);
   } else {
@@ -163,7 +171,9 @@ std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchCon
     const Params& p = pass.params;
     const Shape& shape = shapes[pass.shape];
     text += i == 0 ? "path: " : "then: the sums of the chunks, ";
-    if (pass.path != Path::unit) {
+    if (pass.path == Path::unit_staged) {
+      text += "one lane a row, 32 row(s) a warp, through shared memory";
+    } else if (pass.path != Path::unit) {
       text += fmt::format(
           "columns not adjacent, {} a load, lanes along the {}, {} warp(s) a row",
           pass.path == Path::strided_row_pairs ? "two elements" : "one element",
@@ -178,7 +188,7 @@ std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchCon
       text += fmt::format(", each row in {} chunks of {} columns", pass.chunks, p.chunk_cols);
     }
     if (pass.path == Path::unit && !p.aligned) {
-      text += "; rows are not all 16-byte aligned: two loads a vector, realigned";
+      text += "; rows are not all 16-byte aligned: the vectors at their ends are loaded for both";
     }
     text += fmt::format("\nlaunch: grid {}, block {}\n",
                         capped_grid(pass.ctas, context, pass.threads), pass.threads);

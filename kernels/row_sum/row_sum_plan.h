@@ -4,10 +4,13 @@
 // columns are adjacent: of nothing else, so that a row's bits are the same in every call that holds
 // it. Rows, alignment and SMs decide where the tree is computed, never its shape.
 //
-//   unit      Adjacent columns. A row is cut into vectors of 16 bytes, counted from its first
-//             column wherever that lies. A team of lanes takes them in turn: lane l sums vectors l,
-//             l + lanes, ... element by element, in order, at most 32 of them. Then the elements of
-//             a vector are added in a tree, then the lanes, then the warps.
+//   unit      Adjacent columns. A row has as many chains as its lanes have elements of a 16-byte
+//             vector: chain i of n is columns i, i + n, ... in order, at most 32 of them. Chains
+//             are added in halves: i to i + n / 2, then i to i + n / 4, and so on to neighbours.
+//             This tree is the same for chains that are numbered from any other one on. So lanes
+//             load aligned vectors, wherever in them the row begins: the lanes and elements that
+//             hold chain i are others then, and its sums have the same bits. Beyond 32 lanes each
+//             warp sums a piece of the row in this way, then the pieces are added in a tree.
 //   strided   Any other columns. A row is cut into pieces of whole 32s. A piece has 32 chains,
 //             chain i being columns i, i + 32, ... in order, at most 32 of them; the chains are
 //             added in a tree, then the 1, 2, 4 or 8 pieces that one CTA sums.
@@ -28,13 +31,22 @@ namespace libkernels::inline LK_BACKEND::op::row_sum {
 inline constexpr int kVectorBytes = 16;
 inline constexpr int kLongestChain = 32;
 
-// How lanes share rows with adjacent columns. A table of these is a generation's, and its tree.
+// How lanes share rows with adjacent columns. A table of these is a generation's; the lanes and the
+// sizes up to which a shape serves are its tree.
 struct Shape {
   int lanes;    // of a row: a power of two; beyond 32, all threads of the CTA
   int rows;     // that a group of lanes sums at once
-  int vectors;  // of a row that a lane has in flight; rows * vectors loads in all
+  int vectors;  // of a row that a lane has in flight; rows * vectors loads in all, or, where rows
+                // begin within vectors, rows * (vectors + 1)
   int threads;  // of a CTA
 };
+
+// Short rows through shared memory: threads of a CTA, the vectors that shapes of such rows have,
+// and what may lie between rows beyond these.
+inline constexpr int kStagedThreads = 128;
+inline constexpr int kFewestStagedVectors = 8;
+inline constexpr int kStagedVectors = 16;
+inline constexpr int kStagedGapBytes = kVectorBytes;
 
 // The strided path: warps of a CTA.
 inline constexpr int kStridedThreads = 256;
@@ -53,16 +65,17 @@ struct Params {
   const unsigned char* safe;
   std::uint64_t safe_bytes;
   bool aligned;             // every row starts at a multiple of 16 bytes
-  bool whole;               // and the view ends at one: no vector reaches beyond it
-  std::int64_t items;       // of work: tiles of a warp (unit, rows within a warp), else of a CTA
+  bool whole;               // and ends at one: it consists of aligned vectors
+  std::int64_t items;       // of work, each a CTA's at a time
   std::int64_t chunk_cols;  // that a CTA sums of a row
   Divider chunks;           // of a row
-  std::int64_t piece_cols;  // strided: columns of a piece
+  std::int64_t piece_cols;  // columns of a piece: strided, or unit with more than 32 lanes
   int pieces;               // strided: of a chunk: 1, 2, 4 or 8
 };
 
 enum class Path {
   unit,
+  unit_staged,        // the same tree, of short rows: through shared memory
   strided_rows,       // lanes along the rows, where these are closer to each other than columns
   strided_row_pairs,  // the same, two adjacent 16-bit rows a lane
   strided_cols,       // lanes along the columns
@@ -70,7 +83,7 @@ enum class Path {
 
 struct Pass {
   Path path;
-  int shape;  // unit: index into the table of shapes
+  int shape;  // unit, unit_staged: index into the table of shapes
   DType x_type;
   int threads;
   std::int64_t ctas;  // the grid may be smaller
