@@ -42,6 +42,12 @@ bool rows_aligned(const Problem& p) {
          (p.rows == 1 || p.x_row_stride * size % kVectorBytes == 0);
 }
 
+// A shape within a warp.
+int lanes_of_row(const Shape& s, bool whole) { return whole ? s.lanes : s.ragged_lanes; }
+int rows_of_warp(const Shape& s, bool whole) {
+  return kWarp / lanes_of_row(s, whole) * (whole ? s.rows : s.ragged_rows);
+}
+
 // Fills in how the columns are shared, which depends on their number and type alone, and the work
 // that follows.
 void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pass) {
@@ -53,20 +59,19 @@ void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pas
   // The last shape loops, and if that is not enough cuts the row.
   const std::int64_t round = std::int64_t(shape.lanes) * shape.vectors;
   const std::int64_t most = std::int64_t(shape.lanes) * kLongestChain;
-  const std::int64_t chunk =
-      vectors <= most ? std::max<std::int64_t>(vectors, 1) : chunk_of(vectors, round, most);
-  const std::int64_t pitch = p.x_row_stride * std::int64_t(size_of(p.x_type));
-  const bool staged = round >= kFewestStagedVectors && round <= kStagedVectors && p.rows > 1 &&
-                      pitch % kVectorBytes != 0 && pitch <= round * kVectorBytes + kStagedGapBytes;
-  pass->path = staged ? Path::unit_staged : Path::unit;
+  std::int64_t chunk = std::max<std::int64_t>(vectors, 1);
+  if (vectors > most) {  // chunks of about the same size
+    const std::int64_t chunks = ceil_div(vectors, chunk_of(vectors, round, most));
+    chunk = round_up(ceil_div(vectors, chunks), shape.lanes);
+  }
+  pass->path = Path::unit;
   pass->shape = i;
-  pass->threads = staged ? kStagedThreads : shape.threads;
+  pass->threads = shape.threads;
   pass->chunks = std::max<std::int64_t>(ceil_div(vectors, chunk), 1);
   pass->params.chunk_cols = chunk * items_per_vector;
-  if (staged) {
-    pass->params.items = pass->ctas = ceil_div(p.rows, kStagedThreads);
-  } else if (shape.lanes <= kWarp) {
-    const std::int64_t rows_per_cta = std::int64_t(shape.threads / shape.lanes) * shape.rows;
+  if (shape.lanes <= kWarp) {
+    const std::int64_t rows_per_cta =
+        rows_of_warp(shape, pass->params.whole) * (shape.threads / kWarp);
     pass->params.items = pass->ctas = ceil_div(p.rows, rows_per_cta);
   } else {
     const std::int64_t warps = shape.lanes / kWarp;
@@ -171,16 +176,14 @@ std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchCon
     const Params& p = pass.params;
     const Shape& shape = shapes[pass.shape];
     text += i == 0 ? "path: " : "then: the sums of the chunks, ";
-    if (pass.path == Path::unit_staged) {
-      text += "one lane a row, 32 row(s) a warp, through shared memory";
-    } else if (pass.path != Path::unit) {
+    if (pass.path != Path::unit) {
       text += fmt::format(
           "columns not adjacent, {} a load, lanes along the {}, {} warp(s) a row",
           pass.path == Path::strided_row_pairs ? "two elements" : "one element",
           pass.path == Path::strided_cols ? "columns: slower than unit columns" : "rows", p.pieces);
     } else if (shape.lanes <= kWarp) {
-      text += fmt::format("{} lane(s) a row, {} row(s) a warp", shape.lanes,
-                          kWarp / shape.lanes * shape.rows);
+      text += fmt::format("{} lane(s) a row, {} row(s) a warp", lanes_of_row(shape, p.whole),
+                          rows_of_warp(shape, p.whole));
     } else {
       text += fmt::format("{} threads a row", shape.lanes);
     }

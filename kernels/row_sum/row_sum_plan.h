@@ -31,22 +31,17 @@ namespace libkernels::inline LK_BACKEND::op::row_sum {
 inline constexpr int kVectorBytes = 16;
 inline constexpr int kLongestChain = 32;
 
-// How lanes share rows with adjacent columns. A table of these is a generation's; the lanes and the
-// sizes up to which a shape serves are its tree.
+// How lanes share rows with adjacent columns. A table of these is a generation's; the number of
+// vectors of each shape, lanes times vectors, is its tree.
 struct Shape {
   int lanes;    // of a row: a power of two; beyond 32, all threads of the CTA
   int rows;     // that a group of lanes sums at once
-  int vectors;  // of a row that a lane has in flight; rows * vectors loads in all, or, where rows
-                // begin within vectors, rows * (vectors + 1)
+  int vectors;  // of a row that a lane has in flight: a power of two
+  // The same for rows that do not consist of whole vectors: as many vectors, and up to 32 lanes one
+  // load more in each row. Beyond 32 lanes not used.
+  int ragged_lanes, ragged_rows, ragged_vectors;
   int threads;  // of a CTA
 };
-
-// Short rows through shared memory: threads of a CTA, the vectors that shapes of such rows have,
-// and what may lie between rows beyond these.
-inline constexpr int kStagedThreads = 128;
-inline constexpr int kFewestStagedVectors = 8;
-inline constexpr int kStagedVectors = 16;
-inline constexpr int kStagedGapBytes = kVectorBytes;
 
 // The strided path: warps of a CTA.
 inline constexpr int kStridedThreads = 256;
@@ -75,7 +70,6 @@ struct Params {
 
 enum class Path {
   unit,
-  unit_staged,        // the same tree, of short rows: through shared memory
   strided_rows,       // lanes along the rows, where these are closer to each other than columns
   strided_row_pairs,  // the same, two adjacent 16-bit rows a lane
   strided_cols,       // lanes along the columns
@@ -83,7 +77,7 @@ enum class Path {
 
 struct Pass {
   Path path;
-  int shape;  // unit, unit_staged: index into the table of shapes
+  int shape;  // unit: index into the table of shapes
   DType x_type;
   int threads;
   std::int64_t ctas;  // the grid may be smaller

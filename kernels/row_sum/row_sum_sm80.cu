@@ -10,41 +10,46 @@
 //           move exactly these; of longer ones the sums of their chunks of 32 to 128 KB are written
 //           and read again, 4 bytes each. A 16-byte vector that two rows share is loaded for both.
 #include "kernels/row_sum/row_sum_launch.h"
-#include "kernels/row_sum/row_sum_staged.cuh"
 #include "kernels/row_sum/row_sum_strided.cuh"
 #include "kernels/row_sum/row_sum_unit.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::row_sum {
 namespace {
 
-// H200, 2026-12-01, 2^28 elements, of the reading rate of the same run, output counted: 16 columns
-// of bf16 0.95, 64 0.94, 256 0.96, 1024 and more 0.98 to 0.99; f32 within 0.01 of it. A row's lanes
-// should read 64 bytes at once: 64 columns of bf16 by two lanes 0.86, by four 0.94.
+// H200, 2026-12-01, 2^28 elements, of the reading rate of the same run, the output counted: of bf16
+// 16 columns 0.94, 64 0.95, 63 0.92, 256 0.985, 255 0.95, 1024 0.98, 1023 0.97, 4096 and 4095 0.99,
+// 8191 and 50257 0.97; of f32 15 columns 0.95, 63 and 64 0.93, 255 0.99, 1024 and more at least
+// 0.98. Except where a row is one lane's, whole rows are read in 512 adjacent bytes a warp (256
+// columns of bf16 by 8 lanes: 0.93), and ragged ones in more vectors a lane, since each row has one
+// more of these (63 columns of bf16 by 8 lanes: 0.53).
 constexpr Shape kSm80Configs[] = {
-    // lanes a row, rows at once, vectors in flight, threads
-    {1, 8, 1, 128},  {1, 4, 2, 128}, {2, 4, 2, 128},   {4, 4, 2, 128},
-    {8, 4, 2, 128},  {8, 2, 4, 128}, {16, 2, 4, 128},  {32, 1, 4, 128},
-    {32, 1, 8, 128}, {64, 1, 8, 64}, {128, 1, 8, 128}, {256, 1, 8, 256},
+    // lanes a row, rows at once, vectors of a lane; the same of ragged rows; threads
+    {1, 8, 1, 1, 4, 1, 128},       {1, 4, 2, 1, 4, 2, 128},    {1, 2, 4, 1, 2, 4, 128},
+    {8, 4, 1, 2, 1, 4, 128},       {8, 4, 2, 4, 1, 4, 128},    {32, 8, 1, 8, 1, 4, 128},
+    {16, 2, 4, 16, 1, 4, 128},     {32, 1, 4, 32, 1, 4, 128},  {32, 1, 8, 32, 1, 8, 128},
+    {32, 1, 16, 32, 1, 16, 128},   {64, 1, 16, 64, 1, 16, 64}, {128, 1, 16, 128, 1, 16, 128},
+    {256, 1, 16, 256, 1, 16, 256},
 };
 
-// Threads an SM that the registers allow at least. Not measured yet.
+// Threads an SM that the registers allow at least: beyond 32 lanes, and of other columns.
 constexpr int kThreadsPerSm = 512;
 
 // Groups of lanes within a warp, a row each, in several rows at once; consecutive groups have
-// consecutive rows. A row that begins within a vector may touch one more.
+// consecutive rows. A row that begins within a vector may touch one more than its lanes have: the
+// elements of that one and of the first fill a single vector.
 template <class Cfg>
-__global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_sm)
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     row_sum_sm80_lanes(Params p) {
   using In = Storage<Cfg::value.x_type>;
   constexpr bool kWhole = Cfg::value.whole;
-  constexpr int kLanes = Cfg::value.shape.lanes;
-  constexpr int kRows = Cfg::value.shape.rows;
-  constexpr int kVectors = Cfg::value.shape.vectors + (kWhole ? 0 : 1);
+  constexpr int kLanes = Cfg::value.lanes;
+  constexpr int kRows = Cfg::value.rows;
+  constexpr int kVectors = Cfg::value.vectors;
+  constexpr int kLoads = kVectors + (kWhole ? 0 : 1);  // of a row
   constexpr int kGroups = kWarpThreads / kLanes;
   constexpr int kBytes = int(sizeof(typename In::Element));
   constexpr int kRoundBytes = kLanes * kVectorBytes;
-
-  constexpr int kWarps = Cfg::value.shape.threads / kWarpThreads;
+  constexpr int kWarps = Cfg::value.threads / kWarpThreads;
   constexpr int kTileRows = kGroups * kRows;  // of a warp
 
   const int warp = int(threadIdx.x) / kWarpThreads;
@@ -59,34 +64,36 @@ __global__ void __launch_bounds__(Cfg::value.shape.threads, Cfg::value.ctas_per_
     const std::int64_t left = p.rows - first;
     const int rows = left < kTileRows ? int(left) : kTileRows;               // 0 or less: none
     const auto* x = static_cast<const unsigned char*>(p.x) + first * pitch;  // [rows, cols]
-    // Vector i % kVectors of the lane's in row i / kVectors of the group's.
+    // Vector i % kLoads of the lane's in row i / kLoads of the group's.
     const auto piece = [&](int i) {
-      const int s = i / kVectors;
+      const int s = i / kLoads;
       const unsigned char* begin = x + s * step;
       const int phase = kWhole ? 0 : int(phase_of(begin, kVectorBytes));
-      const int at = i % kVectors * kRoundBytes + lane * kVectorBytes;
+      const int at = i % kLoads * kRoundBytes + lane * kVectorBytes;
       const int end = s * kGroups < rows ? phase + row_bytes : 0;
-      return Piece{vector_of(begin + lane * kVectorBytes) + i % kVectors * kRoundBytes, phase - at,
+      return Piece{vector_of(begin + lane * kVectorBytes) + i % kLoads * kRoundBytes, phase - at,
                    end - at};
     };
-    Vector w[kRows * kVectors];
+    Vector w[kRows * kLoads];
     const bool inside = kWhole || rows_in_view(p, x, x + (kRows - 1) * step + row_bytes);
-    load_pieces<In>(p, inside, piece, w);
+    load_pieces<In, Cfg::value.once>(p, inside, piece, w);
 
     float sums[kItems<In> * kRows];
 #pragma unroll
-    for (int i = 0; i < kRows * kVectors; ++i) {
-      const int s = i / kVectors;
-      const int u = i % kVectors;
-      if (!kWhole && u == 0) w[i] = masked_below(w[i], piece(i).from);
-      if (!kWhole && (u + 1) * kRoundBytes > row_bytes) w[i] = masked_from(w[i], piece(i).to);
-      float items[kItems<In>];
-      unpack<In>(w[i], items);
+    for (int s = 0; s < kRows; ++s) {
+      Vector v[kVectors];
 #pragma unroll
-      for (int e = 0; e < kItems<In>; ++e) {
-        float& sum = sums[e * kRows + s];
-        sum = u == 0 ? items[e] : sum + items[e];
+      for (int u = 0; u < kVectors; ++u) {
+        const int i = s * kLoads + u;
+        v[u] = w[i];
+        if (!kWhole && (u + 1) * kRoundBytes > row_bytes) v[u] = masked_from(w[i], piece(i).to);
       }
+      if constexpr (!kWhole) {
+        const int last = s * kLoads + kVectors;
+        v[0] = merged(masked_below(v[0], piece(s * kLoads).from),
+                      masked_from(w[last], piece(last).to));
+      }
+      add_vectors<In>(v, sums + s, kRows);
     }
     reduce_rows<kLanes, kRows>(sums, lane);
     constexpr int kSpares = kLanes > kRows ? kLanes / kRows : 1;  // lanes with the same sums
@@ -149,7 +156,7 @@ LK_DEVICE float sum_piece(const unsigned char* x, int bytes) {
     for (int u = 0; u < kVectors; ++u) {
       constexpr int kStep = kWarpThreads * kVectorBytes;
       w[u] = Vector{};
-      if (u * kWarpThreads + lane < left) w[u] = load_vector<kVectorWords>(at + u * kStep);
+      if (u * kWarpThreads + lane < left) w[u] = load_once<true>(at + u * kStep);
     }
     if (first) {  // here, lest the loads wait for the first vector
 #pragma unroll
@@ -194,13 +201,15 @@ __global__ void __launch_bounds__(kMostThreads, Cfg::value.ctas_per_sm) row_sum_
     cols = cols < p.piece_cols ? cols : p.piece_cols;
     const auto* x = static_cast<const unsigned char*>(p.x) +
                     (r * p.x_row_stride + c + piece) * kBytes;  // [cols]
-    const float sum =
-        cols > 0 ? sum_piece<In, Cfg::value.shape.vectors>(x, int(cols) * kBytes) : 0.0f;
+    const float sum = cols > 0 ? sum_piece<In, Cfg::value.vectors>(x, int(cols) * kBytes) : 0.0f;
     const float total = sum_cta(sum, smem.sums[turn]);
     if (threadIdx.x == 0) store_sum(p, item, total);
     turn ^= 1;
   }
 }
+
+// That the registers must allow at least, by the vectors that a lane has in flight.
+constexpr int threads_per_sm(int loads) { return loads <= 5 ? 1024 : loads <= 12 ? 768 : 512; }
 
 struct Sm80 {
   static constexpr auto& kShapes = kSm80Configs;
@@ -209,25 +218,21 @@ struct Sm80 {
   static KernelUse unit_kernel() {
     constexpr Shape kS = kShapes[kShape];
     if constexpr (kS.lanes <= kWarpThreads) {
-      constexpr int kCtas = kThreadsPerSm / kS.threads;
-      using Cfg = std::integral_constant<Config, Config{kType, kS, kWhole, kCtas}>;
+      static_assert(kS.lanes * kS.vectors == kS.ragged_lanes * kS.ragged_vectors);
+      constexpr int kLanes = kWhole ? kS.lanes : kS.ragged_lanes;
+      constexpr int kRows = kWhole ? kS.rows : kS.ragged_rows;
+      constexpr int kVectors = kWhole ? kS.vectors : kS.ragged_vectors;
+      constexpr bool kOnce = kLanes >= 16 || (kWhole && kVectors == 1);
+      constexpr int kCtas = threads_per_sm(kRows * (kVectors + (kWhole ? 0 : 1))) / kS.threads;
+      using Cfg = std::integral_constant<Config, Config{kType, kLanes, kRows, kVectors, kS.threads,
+                                                        kWhole, kOnce, kCtas}>;
       return {&row_sum_sm80_lanes<Cfg>, kS.threads, kCtas, 0};
     } else {  // one kernel for the shapes that differ in their lanes, and for any alignment
-      constexpr Shape kAny{kMostThreads, kS.rows, kS.vectors, kMostThreads};
       constexpr int kCtas = kThreadsPerSm / kMostThreads;
-      using Cfg = std::integral_constant<Config, Config{kType, kAny, false, kCtas}>;
+      using Cfg = std::integral_constant<Config, Config{kType, kWarpThreads, 1, kS.vectors,
+                                                        kMostThreads, false, true, kCtas}>;
       return {&row_sum_sm80_cta<Cfg>, kS.threads, kCtas, sizeof(CtaSmem)};
     }
-  }
-  template <DType kType, int kShape>
-  static KernelUse staged_kernel() {
-    constexpr Shape kS = kShapes[kShape];
-    constexpr int kVectors = kVectorBytes / int(size_of(kType));
-    constexpr StagedConfig kConfig{kType, kS.lanes * kVectors,
-                                   kS.lanes * kS.vectors * kVectorBytes + kStagedGapBytes, 1,
-                                   kThreadsPerSm / kStagedThreads};
-    using Cfg = std::integral_constant<StagedConfig, kConfig>;
-    return {&row_sum_staged<Cfg>, kStagedThreads, kConfig.ctas_per_sm, sizeof(StagedSmem<Cfg>)};
   }
   template <DType kType, Path kPath>
   static KernelUse strided_kernel() {

@@ -16,9 +16,11 @@ using Vector = Words<kVectorWords>;
 // What an instantiation fixes.
 struct Config {
   DType x_type;
-  Shape shape;
-  bool whole;       // rows consist of aligned vectors
-  int ctas_per_sm;  // that must fit: bounds the registers
+  int lanes, rows, vectors;  // as in Shape
+  int threads;               // of a CTA, at most
+  bool whole;                // rows consist of aligned vectors
+  bool once;                 // no vector is loaded twice, nor sector in two loads: not through L1
+  int ctas_per_sm;           // that must fit: bounds the registers
 };
 
 template <class In>
@@ -36,6 +38,15 @@ struct Piece {
   const unsigned char* p;
   int from, to;  // may be below 0 and beyond 16
 };
+
+template <bool kOnce>
+LK_DEVICE Vector load_once(const unsigned char* p) {
+  if constexpr (kOnce) {
+    return bit_cast<Vector>(ptx::ld_global_nc_L1_no_allocate(reinterpret_cast<const uint4*>(p)));
+  } else {
+    return load_vector<kVectorWords>(p);
+  }
+}
 
 // Does it lie within the view, so that all of it may be read?
 LK_DEVICE bool in_view(const Params& p, const Piece& piece) {
@@ -70,26 +81,15 @@ LK_DEVICE Vector load_elements(const Piece& piece) {
   return out;
 }
 
-// A piece in two steps, the first of which waits for nothing.
-LK_DEVICE Vector load_in_view(const Params& p, const Piece& piece) {
-  Vector w{};
-  if (piece.to > 0 && in_view(p, piece)) w = load_vector<kVectorWords>(piece.p);
-  return w;
-}
-template <class In>
-LK_DEVICE void load_not_in_view(const Params& p, const Piece& piece, Vector* w) {
-  if (piece.to > 0 && !in_view(p, piece)) *w = load_elements<In>(piece);
-}
-
 // kCount pieces, piece(0), piece(1), ...: all loads first. `inside`: all of them lie in the view.
-template <class In, int kCount, class F>
+template <class In, bool kOnce, int kCount, class F>
 LK_DEVICE void load_pieces(const Params& p, bool inside, F piece, Vector (&w)[kCount]) {
   if (inside) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       const Piece v = piece(i);
       w[i] = Vector{};
-      if (v.to > 0) w[i] = load_vector<kVectorWords>(v.p);
+      if (v.to > 0) w[i] = load_once<kOnce>(v.p);
     }
     return;
   }
@@ -98,7 +98,7 @@ LK_DEVICE void load_pieces(const Params& p, bool inside, F piece, Vector (&w)[kC
   for (int i = 0; i < kCount; ++i) {
     const Piece v = piece(i);
     w[i] = Vector{};
-    if (v.to > 0 && in_view(p, v)) w[i] = load_vector<kVectorWords>(v.p);
+    if (v.to > 0 && in_view(p, v)) w[i] = load_once<kOnce>(v.p);
     ends |= v.to > 0 && !in_view(p, v) ? 1u << i : 0u;
   }
   // Rare, hence rolled: a register array is not indexed at run time, but may be selected from.
@@ -114,23 +114,32 @@ LK_DEVICE void load_pieces(const Params& p, bool inside, F piece, Vector (&w)[kC
   }
 }
 
-// A mask of the first `bytes` of the four bytes of a word: may be below 0 and beyond 4. Bits are
-// selected, so a NaN that is masked is gone.
-LK_DEVICE std::uint32_t first_bytes(int bytes) {
-  return ~ptx::shf_l_clamp_b32(0, 0xffffffffu, bytes > 0 ? unsigned(8 * bytes) : 0u);
+// A mask of the first `bits` bits of a word: may be below 0 and beyond 32. Bits are selected, so a
+// NaN that is masked is gone.
+LK_DEVICE std::uint32_t first_bits(int bits) {
+  const int n = bits > 0 ? bits : 0;
+  return ~ptx::shf_l_clamp_b32(0, 0xffffffffu, unsigned(n));
 }
 
 // Elements below `from`, or at and beyond `to`, become +0.
 LK_DEVICE Vector masked_below(const Vector& w, int from) {
   Vector out;
 #pragma unroll
-  for (int i = 0; i < kVectorWords; ++i) out.v[i] = w.v[i] & ~first_bytes(from - 4 * i);
+  for (int i = 0; i < kVectorWords; ++i) out.v[i] = w.v[i] & ~first_bits(8 * from - 32 * i);
   return out;
 }
 LK_DEVICE Vector masked_from(const Vector& w, int to) {
   Vector out;
 #pragma unroll
-  for (int i = 0; i < kVectorWords; ++i) out.v[i] = w.v[i] & first_bytes(to - 4 * i);
+  for (int i = 0; i < kVectorWords; ++i) out.v[i] = w.v[i] & first_bits(8 * to - 32 * i);
+  return out;
+}
+
+// Of two vectors that have no elements in common but zeros.
+LK_DEVICE Vector merged(const Vector& a, const Vector& b) {
+  Vector out;
+#pragma unroll
+  for (int i = 0; i < kVectorWords; ++i) out.v[i] = a.v[i] | b.v[i];
   return out;
 }
 
@@ -153,6 +162,26 @@ LK_DEVICE float tree_sum(float* x) {
 template <int kCount>
 LK_DEVICE float tree_sum(float (&x)[kCount]) {
   return tree_sum<kCount>(static_cast<float*>(x));
+}
+
+// sums[e * stride] = element e of all vectors.
+template <class In, int kVectors>
+LK_DEVICE void add_vectors(const Vector (&v)[kVectors], float* sums, int stride) {
+#pragma unroll
+  for (int i = 0; i < kVectorWords; ++i) {
+    float items[In::kPerWord][kVectors];
+#pragma unroll
+    for (int u = 0; u < kVectors; ++u) {
+      float x[In::kPerWord];
+      In::unpack(v[u].v[i], x);
+#pragma unroll
+      for (int e = 0; e < In::kPerWord; ++e) items[e][u] = x[e];
+    }
+#pragma unroll
+    for (int e = 0; e < In::kPerWord; ++e) {
+      sums[(i * In::kPerWord + e) * stride] = tree_sum(items[e]);
+    }
+  }
 }
 
 // A sum whose terms are all -0 is +0, as if it had begun at +0; that some elements of a vector are

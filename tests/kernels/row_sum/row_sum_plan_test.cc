@@ -17,8 +17,11 @@ namespace {
 constexpr std::int64_t kMostCtas = (std::int64_t{1} << 31) - 1;
 
 // As a generation might have them.
-constexpr Shape kShapes[] = {{1, 8, 1, 128},  {4, 8, 1, 128},   {8, 8, 1, 128},
-                             {32, 2, 4, 128}, {128, 1, 8, 128}, {256, 1, 8, 256}};
+constexpr Shape kShapes[] = {{1, 8, 1, 1, 8, 1, 128},
+                             {4, 8, 1, 2, 4, 2, 128},
+                             {32, 2, 4, 32, 2, 4, 128},
+                             {128, 1, 8, 128, 1, 8, 128},
+                             {256, 1, 8, 256, 1, 8, 256}};
 
 Problem problem(std::int64_t rows, std::int64_t cols, DType type = DType::bf16,
                 std::uintptr_t x = 4096) {
@@ -60,7 +63,7 @@ struct Tree {
 };
 Tree tree_of(const Plan& plan) {
   const Pass& pass = plan.passes[0];
-  const bool unit = pass.path == Path::unit || pass.path == Path::unit_staged;
+  const bool unit = pass.path == Path::unit;
   return {unit ? Path::unit : Path::strided_rows,
           pass.shape,
           pass.params.chunk_cols,
@@ -100,7 +103,7 @@ TEST(RowSumPlan, NoChainIsLongerThan32) {
           const Params& p = pass.params;
           EXPECT_EQ(pass.chunks, (std::max<std::int64_t>(p.cols, 1) - 1) / p.chunk_cols + 1);
           EXPECT_GE(p.chunk_cols * pass.chunks, p.cols);
-          if (pass.path == Path::unit || pass.path == Path::unit_staged) {
+          if (pass.path == Path::unit) {
             const std::int64_t vector = kVectorBytes / std::int64_t(size_of(pass.x_type));
             EXPECT_LE(p.chunk_cols, kShapes[pass.shape].lanes * kLongestChain * vector) << cols;
             EXPECT_EQ(p.chunk_cols % vector, 0) << cols;
@@ -132,16 +135,17 @@ TEST(RowSumPlan, C8LargeCounts) {
         EXPECT_GE(grid, 1u);
         EXPECT_LE(std::int64_t(grid), kMostCtas);
         EXPECT_EQ(pass.params.chunks.divisor, pass.chunks);
-        if (pass.path == Path::unit_staged) {
-          EXPECT_GE(pass.params.items * kStagedThreads, p.rows);
-        } else if (pass.path != Path::unit) {
+        if (pass.path != Path::unit) {
           const std::int64_t rows = pass.params.items / pass.chunks * (8 / pass.params.pieces) *
                                     (pass.path == Path::strided_row_pairs ? 64
                                      : pass.path == Path::strided_rows    ? 32
                                                                           : 1);
           EXPECT_GE(rows, p.rows);
         } else if (const Shape& shape = kShapes[pass.shape]; shape.lanes <= 32) {
-          EXPECT_GE(pass.params.items * (shape.threads / shape.lanes * shape.rows), p.rows);
+          const bool whole = pass.params.whole;
+          const int rows = whole ? shape.rows : shape.ragged_rows;
+          const int lanes = whole ? shape.lanes : shape.ragged_lanes;
+          EXPECT_GE(pass.params.items * (shape.threads / lanes * rows), p.rows);
           EXPECT_EQ(pass.ctas, pass.params.items);
         } else {
           EXPECT_EQ(pass.params.items, p.rows * pass.chunks);
@@ -232,7 +236,7 @@ TEST(RowSumPlan, WordsNameWhatMatters) {
   };
   EXPECT_TRUE(has(text(problem(1000, 8)), "path: 1 lane(s) a row, 256 row(s) a warp\n"));
   EXPECT_TRUE(has(text(problem(1000, 8)), "launch: grid 1, block 128\n"));
-  EXPECT_TRUE(has(text(problem(1000, 63)), "through shared memory"));
+  EXPECT_TRUE(has(text(problem(1000, 9)), "path: 2 lane(s) a row, 64 row(s) a warp"));
   EXPECT_TRUE(has(text(problem(1000, 9)), "rows are not all 16-byte aligned"));
   EXPECT_TRUE(has(text(problem(1000, 16384)), "path: 256 threads a row\nlaunch: grid 1000, "));
   EXPECT_TRUE(has(text(problem(1000, 16384), 2), "launch: grid 16, block 256\n"));
