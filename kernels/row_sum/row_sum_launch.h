@@ -3,6 +3,7 @@
 // A generation G is a struct that names what it adds:
 //   kShapes[]       how lanes share a row, from short rows to long ones; the last one loops
 //   template <DType, int shape, bool whole> static KernelUse unit_kernel()
+//   template <DType, int vectors> static KernelUse staged_kernel()
 //   template <DType, Path> static KernelUse strided_kernel()
 #pragma once
 
@@ -50,6 +51,7 @@ struct Row {
       constexpr DType kType = kTypes[decltype(t)::value];
       switch (path) {
         case Path::unit:
+        case Path::unit_staged:
           break;
         case Path::strided_rows:
           return f(G::template strided_kernel<kType, Path::strided_rows>());
@@ -60,6 +62,10 @@ struct Row {
       }
       return with_config<std::size_t(kShapeCount)>(std::size_t(shape), [&](auto s) {
         constexpr int kShape = int(decltype(s)::value);
+        if constexpr (G::kShapes[kShape].staged) {
+          constexpr int kVectors = G::kShapes[kShape].lanes * G::kShapes[kShape].vectors;
+          if (path == Path::unit_staged) return f(G::template staged_kernel<kType, kVectors>());
+        }
         return whole ? f(G::template unit_kernel<kType, kShape, true>())
                      : f(G::template unit_kernel<kType, kShape, false>());
       });
@@ -107,9 +113,10 @@ struct Row {
       return resources_of(use, &ignored);
     };
     for (const DType type : kTypes) {
-      for (const Path path :
-           {Path::unit, Path::strided_rows, Path::strided_row_pairs, Path::strided_cols}) {
-        for (int shape = 0; shape < (path == Path::unit ? kShapeCount : 1); ++shape) {
+      for (const Path path : {Path::unit, Path::unit_staged, Path::strided_rows,
+                              Path::strided_row_pairs, Path::strided_cols}) {
+        const bool unit = path == Path::unit || path == Path::unit_staged;
+        for (int shape = 0; shape < (unit ? kShapeCount : 1); ++shape) {
           for (const bool whole : {true, false}) {
             const cudaError_t error = with_kernel(path, shape, whole, type, load);
             if (error != cudaSuccess) return error;

@@ -48,6 +48,16 @@ int rows_of_warp(const Shape& s, bool whole) {
   return kWarp / lanes_of_row(s, whole) * (whole ? s.rows : s.ragged_rows);
 }
 
+// Rows of a tile of unit_staged: as many as fit, but no few beyond a multiple of the warp. 0 if the
+// rows go another way.
+int staged_rows(const Problem& p, const Shape& shape, bool whole) {
+  const std::int64_t pitch = p.x_row_stride * std::int64_t(size_of(p.x_type));
+  // Lanes meet in the same banks if rows are whole vectors apart.
+  if (!shape.staged || whole || p.rows < 2 || pitch % kVectorBytes == 0) return 0;
+  const int rows = int((kStagedTileBytes - kVectorBytes) / pitch);
+  return rows % kWarp < kWarp / 2 ? rows / kWarp * kWarp : rows;
+}
+
 // Fills in how the columns are shared, which depends on their number and type alone, and the work
 // that follows.
 void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pass) {
@@ -57,19 +67,23 @@ void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pas
   while (i + 1 < shape_count && vectors > std::int64_t(shapes[i].lanes) * shapes[i].vectors) ++i;
   const Shape& shape = shapes[i];
   // The last shape loops, and if that is not enough cuts the row.
-  const std::int64_t round = std::int64_t(shape.lanes) * shape.vectors;
   const std::int64_t most = std::int64_t(shape.lanes) * kLongestChain;
   std::int64_t chunk = std::max<std::int64_t>(vectors, 1);
-  if (vectors > most) {  // chunks of about the same size
-    const std::int64_t chunks = ceil_div(vectors, chunk_of(vectors, round, most));
-    chunk = round_up(ceil_div(vectors, chunks), shape.lanes);
+  if (vectors > most) {  // into as few chunks as possible, of about the same size
+    chunk = round_up(ceil_div(vectors, ceil_div(vectors, most)), shape.lanes);
   }
   pass->path = Path::unit;
   pass->shape = i;
   pass->threads = shape.threads;
   pass->chunks = std::max<std::int64_t>(ceil_div(vectors, chunk), 1);
   pass->params.chunk_cols = chunk * items_per_vector;
-  if (shape.lanes <= kWarp) {
+  pass->params.tile_rows = staged_rows(p, shape, pass->params.whole);
+  if (pass->params.tile_rows > 0) {
+    pass->path = Path::unit_staged;
+    pass->threads = kStagedThreads;
+    const int rows_per_cta = pass->params.tile_rows * (kStagedThreads / kWarp);
+    pass->params.items = pass->ctas = ceil_div(p.rows, rows_per_cta);
+  } else if (shape.lanes <= kWarp) {
     const std::int64_t rows_per_cta =
         rows_of_warp(shape, pass->params.whole) * (shape.threads / kWarp);
     pass->params.items = pass->ctas = ceil_div(p.rows, rows_per_cta);
@@ -176,7 +190,9 @@ std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchCon
     const Params& p = pass.params;
     const Shape& shape = shapes[pass.shape];
     text += i == 0 ? "path: " : "then: the sums of the chunks, ";
-    if (pass.path != Path::unit) {
+    if (pass.path == Path::unit_staged) {
+      text += fmt::format("1 lane a row, {} rows a warp, through shared memory", p.tile_rows);
+    } else if (pass.path != Path::unit) {
       text += fmt::format(
           "columns not adjacent, {} a load, lanes along the {}, {} warp(s) a row",
           pass.path == Path::strided_row_pairs ? "two elements" : "one element",

@@ -40,8 +40,13 @@ struct Shape {
   // The same for rows that do not consist of whole vectors: as many vectors, and up to 32 lanes one
   // load more in each row. Beyond 32 lanes not used.
   int ragged_lanes, ragged_rows, ragged_vectors;
+  bool staged;  // ragged rows that are close to each other go through shared memory
   int threads;  // of a CTA
 };
+
+// Rows in shared memory, a lane each: threads of a CTA, and bytes of a tile of rows, a warp's.
+inline constexpr int kStagedThreads = 128;
+inline constexpr int kStagedTileBytes = 4096;
 
 // The strided path: warps of a CTA.
 inline constexpr int kStridedThreads = 256;
@@ -64,12 +69,14 @@ struct Params {
   std::int64_t items;       // of work, each a CTA's at a time
   std::int64_t chunk_cols;  // that a CTA sums of a row
   Divider chunks;           // of a row
+  int tile_rows;            // unit_staged: of a warp
   std::int64_t piece_cols;  // columns of a piece: strided, or unit with more than 32 lanes
   int pieces;               // strided: of a chunk: 1, 2, 4 or 8
 };
 
 enum class Path {
   unit,
+  unit_staged,        // the same tree of the same rows out of shared memory
   strided_rows,       // lanes along the rows, where these are closer to each other than columns
   strided_row_pairs,  // the same, two adjacent 16-bit rows a lane
   strided_cols,       // lanes along the columns
@@ -77,7 +84,7 @@ enum class Path {
 
 struct Pass {
   Path path;
-  int shape;  // unit: index into the table of shapes
+  int shape;  // unit, unit_staged: index into the table of shapes
   DType x_type;
   int threads;
   std::int64_t ctas;  // the grid may be smaller

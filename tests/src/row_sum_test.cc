@@ -179,7 +179,7 @@ TEST(RowSumHostTest, ExplainsProblemDeviceWalkPlanAndScratch) {
   }
   EXPECT_TRUE(c.y_untouched());
   const LongCall split;
-  EXPECT_NE(emu().row_sum.explain(split()).find("chunks of 14336 columns"), std::string::npos);
+  EXPECT_NE(emu().row_sum.explain(split()).find("chunks of 25600 columns"), std::string::npos);
 }
 
 // The C ABI passes everything on.

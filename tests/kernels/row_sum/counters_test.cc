@@ -73,14 +73,14 @@ TEST_P(RowSumCounters, MisalignedRowsStayWide) {
   }
 }
 
-// Long rows: 4 bytes more for each chunk of at least 48 KB, written and read.
+// Long rows: 4 bytes more for each chunk of at least 64 KB, written and read.
 TEST_P(RowSumCounters, LongRowsAddTheSumsOfTheirChunks) {
   const std::int64_t v = per_vector();
-  const Layout layout = row_major(2, 8 * 4096 * v);
+  const Layout layout = row_major(2, 4 * 8192 * v);
   const emulator::Counters c = count(layout);
   EXPECT_EQ(c.launches, 2u);
-  EXPECT_EQ(c.global_bytes_read, x_bytes(layout) + 2 * 8 * 4);
-  EXPECT_EQ(c.global_bytes_written, y_bytes(layout) + 2 * 8 * 4);
+  EXPECT_EQ(c.global_bytes_read, x_bytes(layout) + 2 * 4 * 4);
+  EXPECT_EQ(c.global_bytes_written, y_bytes(layout) + 2 * 4 * 4);
 }
 
 // Adjacent rows: a warp reads 32 of them at once.
