@@ -96,7 +96,8 @@ MbarrierState& find_mbarrier(Thread* t, Cta* cta, std::uint32_t offset, Mbarrier
          b ? "has been invalidated" : "nobody has initialised");
   }
   const bool judged = machine().launch.request.hooked && machine().launch.race_checks;
-  if (judged && !ordered_before(b->init, *t)) {
+  const bool carried = b->fenced_for_cluster && t->cluster_waited > b->fence_phase;
+  if (judged && !carried && !ordered_before(b->init, *t)) {
     describe_init(*t, *b, who, sizeof(who));
     fail(cudaErrorLaunchFailure, pc,
          "%s of the mbarrier at offset %u, and nothing orders its initialisation by %s before; "
@@ -297,7 +298,9 @@ void fence_mbarrier_init() {
   Thread* t = current_thread;
   if (!t->cta->async) return;
   for (MbarrierState& b : t->cta->async->bars) {
-    if (b.live && b.init.thread() == t->index) b.fenced_for_cluster = b.fenced_for_copies = true;
+    if (!b.live || b.init.thread() != t->index) continue;
+    b.fenced_for_cluster = b.fenced_for_copies = true;
+    b.fence_phase = t->cluster_phase ? t->cluster_phase : t->cta->cluster->phase;
   }
 }
 
