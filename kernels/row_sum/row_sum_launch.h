@@ -62,7 +62,7 @@ struct Row {
       }
       return with_config<std::size_t(kShapeCount)>(std::size_t(shape), [&](auto s) {
         constexpr int kShape = int(decltype(s)::value);
-        if constexpr (G::kShapes[kShape].staged) {
+        if constexpr (G::kShapes[kShape].staged && size_of(kType) == 2) {
           constexpr int kVectors = G::kShapes[kShape].lanes * G::kShapes[kShape].vectors;
           if (path == Path::unit_staged) return f(G::template staged_kernel<kType, kVectors>());
         }

@@ -53,7 +53,8 @@ int rows_of_warp(const Shape& s, bool whole) {
 int staged_rows(const Problem& p, const Shape& shape, bool whole) {
   const std::int64_t pitch = p.x_row_stride * std::int64_t(size_of(p.x_type));
   // Lanes meet in the same banks if rows are whole vectors apart.
-  if (!shape.staged || whole || p.rows < 2 || pitch % kVectorBytes == 0) return 0;
+  if (!shape.staged || size_of(p.x_type) != 2 || whole || p.rows < 2 || pitch % kVectorBytes == 0)
+    return 0;
   const int rows = int((kStagedTileBytes - kVectorBytes) / pitch);
   return rows % kWarp < kWarp / 2 ? rows / kWarp * kWarp : rows;
 }

@@ -4,13 +4,15 @@
 // columns are adjacent: of nothing else, so that a row's bits are the same in every call that holds
 // it. Rows, alignment and SMs decide where the tree is computed, never its shape.
 //
-//   unit      Adjacent columns. A row has as many chains as its lanes have elements of a 16-byte
-//             vector: chain i of n is columns i, i + n, ... in order, at most 32 of them. Chains
-//             are added in halves: i to i + n / 2, then i to i + n / 4, and so on to neighbours.
-//             This tree is the same for chains that are numbered from any other one on. So lanes
-//             load aligned vectors, wherever in them the row begins: the lanes and elements that
-//             hold chain i are others then, and its sums have the same bits. Beyond 32 lanes each
-//             warp sums a piece of the row in this way, then the pieces are added in a tree.
+//   unit      Adjacent columns. Short rows, of up to n columns, where n is the number of elements
+//             of their shape's vectors: column i is added to column i + n / 2, these sums i to i +
+//             n / 4, and so on to neighbours; what is not there counts as 0. This tree is the same
+//             for columns numbered modulo n from any other one on. So lanes load aligned vectors,
+//             wherever in them the row begins: other lanes and elements hold column i then, and the
+//             sums have the same bits, whatever the numbers of lanes and vectors. In longer rows
+//             each warp sums a piece in this way, with n as many elements as one vector a lane and
+//             for column i the columns i, i + n, ... in order, at most 32 of them; then the pieces
+//             are added in a tree.
 //   strided   Any other columns. A row is cut into pieces of whole 32s. A piece has 32 chains,
 //             chain i being columns i, i + 32, ... in order, at most 32 of them; the chains are
 //             added in a tree, then the 1, 2, 4 or 8 pieces that one CTA sums.
@@ -40,7 +42,7 @@ struct Shape {
   // The same for rows that do not consist of whole vectors: as many vectors, and up to 32 lanes one
   // load more in each row. Beyond 32 lanes not used.
   int ragged_lanes, ragged_rows, ragged_vectors;
-  bool staged;  // ragged rows that are close to each other go through shared memory
+  bool staged;  // ragged rows of 16 bits, close to each other, go through shared memory
   int threads;  // of a CTA
 };
 

@@ -17,17 +17,19 @@
 namespace libkernels::inline LK_BACKEND::op::row_sum {
 namespace {
 
-// H200, 2026-12-01, 2^28 elements, of the reading rate of the same run, the output counted: of bf16
-// 16 columns 0.94, 64 0.95, 63 0.92, 256 0.985, 255 0.95, 1024 0.98, 1023 0.97, 4096 and 4095 0.99,
-// 8191 and 50257 0.97; of f32 15 columns 0.95, 63 and 64 0.93, 255 0.99, 1024 and more at least
-// 0.98. Except where a row is one lane's, whole rows are read in 512 adjacent bytes a warp (256
-// columns of bf16 by 8 lanes: 0.93), and ragged ones in more vectors a lane, since each row has one
-// more of these (63 columns of bf16 by 8 lanes: 0.53).
+// H200, 2026-12-01, 2^28 elements, of the reading rate at that size in the same run, the output
+// counted: of bf16 16 columns 0.94, 15 0.92, 31 0.94, 64 0.93 to 0.96, 63 0.95, 128 and 256 0.97,
+// 255 0.95, 1023 0.97, 1024, 4095, 4096 0.99, 8192 and more 0.97 to 0.99; of f32 15 and 16 0.945,
+// 63 and 64 0.93 to 0.94, 255 and 256 0.97, 1023 and more 0.99. Except where a row is one lane's,
+// whole rows are read in 512 adjacent bytes a warp (256 columns of bf16 by 8 lanes: 0.93), and
+// ragged ones in more vectors a lane, since each row has one more of these (63 columns of bf16 by 8
+// lanes: 0.53). Staged or not: 7 columns of bf16 152 and 204 us, 9 162 and 191, 15 135 and 135, 31
+// 128 and 130, 63 124 and 129.
 constexpr Shape kSm80Configs[] = {
     // lanes a row, rows at once, vectors of a lane; the same of ragged rows; staged; threads
-    {1, 8, 1, 1, 4, 1, false, 128},       {1, 4, 2, 1, 4, 2, true, 128},
-    {1, 2, 4, 1, 2, 4, false, 128},       {8, 4, 1, 2, 1, 4, true, 128},
-    {16, 4, 1, 4, 1, 4, false, 128},      {32, 8, 1, 8, 1, 4, false, 128},
+    {1, 8, 1, 1, 4, 1, true, 128},        {1, 4, 2, 1, 4, 2, true, 128},
+    {1, 2, 4, 1, 2, 4, true, 128},        {8, 4, 1, 2, 1, 4, true, 128},
+    {16, 8, 1, 4, 1, 4, false, 128},      {32, 8, 1, 8, 1, 4, false, 128},
     {32, 2, 2, 16, 1, 4, false, 128},     {32, 1, 4, 32, 1, 4, false, 128},
     {32, 1, 8, 32, 1, 8, false, 128},     {32, 1, 16, 32, 1, 16, false, 128},
     {64, 1, 16, 64, 1, 16, false, 64},    {128, 1, 16, 128, 1, 16, false, 128},
@@ -226,7 +228,7 @@ struct Sm80 {
       constexpr int kLanes = kWhole ? kS.lanes : kS.ragged_lanes;
       constexpr int kRows = kWhole ? kS.rows : kS.ragged_rows;
       constexpr int kVectors = kWhole ? kS.vectors : kS.ragged_vectors;
-      constexpr bool kOnce = kLanes >= 16 || (kWhole && kVectors == 1);
+      constexpr bool kOnce = kLanes >= 8 || (kWhole && kVectors == 1);
       constexpr int kCtas = ctas_per_sm(kRows * (kVectors + (kWhole ? 0 : 1)));
       using Cfg = std::integral_constant<Config, Config{kType, kLanes, kRows, kVectors, kS.threads,
                                                         kWhole, kOnce, kCtas}>;
@@ -240,7 +242,7 @@ struct Sm80 {
   }
   template <DType kType, int kVectors>
   static KernelUse staged_kernel() {
-    constexpr int kCtas = kVectors <= 2 ? 8 : 6;
+    constexpr int kCtas = kVectors <= 4 ? 8 : 6;
     using Cfg =
         std::integral_constant<StagedConfig, StagedConfig{kType, kVectors, kStagedThreads, kCtas}>;
     return {&row_sum_staged<Cfg>, kStagedThreads, kCtas, sizeof(StagedSmem<Cfg>)};
