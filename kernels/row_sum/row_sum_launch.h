@@ -4,7 +4,7 @@
 //   kShapes[]       how lanes share a row, from short rows to long ones; the last one loops
 //   template <DType, int shape, bool whole> static KernelUse unit_kernel()
 //   template <DType, int vectors> static KernelUse staged_kernel()
-//   template <DType, Path> static KernelUse strided_kernel()
+//   template <DType, Path, int shape> static KernelUse strided_kernel()
 #pragma once
 
 #include <cstddef>
@@ -53,12 +53,14 @@ struct Row {
         case Path::unit:
         case Path::unit_staged:
           break;
+        case Path::strided_vectors:
+          return with_config<kStridedShapes>(std::size_t(shape), [&](auto s) {
+            return f(G::template strided_kernel<kType, Path::strided_vectors, int(s)>());
+          });
         case Path::strided_rows:
-          return f(G::template strided_kernel<kType, Path::strided_rows>());
-        case Path::strided_row_pairs:
-          return f(G::template strided_kernel<kType, Path::strided_row_pairs>());
+          return f(G::template strided_kernel<kType, Path::strided_rows, 0>());
         case Path::strided_cols:
-          return f(G::template strided_kernel<kType, Path::strided_cols>());
+          return f(G::template strided_kernel<kType, Path::strided_cols, 0>());
       }
       return with_config<std::size_t(kShapeCount)>(std::size_t(shape), [&](auto s) {
         constexpr int kShape = int(decltype(s)::value);
@@ -113,10 +115,11 @@ struct Row {
       return resources_of(use, &ignored);
     };
     for (const DType type : kTypes) {
-      for (const Path path : {Path::unit, Path::unit_staged, Path::strided_rows,
-                              Path::strided_row_pairs, Path::strided_cols}) {
+      for (const Path path : {Path::unit, Path::unit_staged, Path::strided_vectors,
+                              Path::strided_rows, Path::strided_cols}) {
         const bool unit = path == Path::unit || path == Path::unit_staged;
-        for (int shape = 0; shape < (unit ? kShapeCount : 1); ++shape) {
+        const int shapes = unit ? kShapeCount : path == Path::strided_vectors ? kStridedShapes : 1;
+        for (int shape = 0; shape < shapes; ++shape) {
           for (const bool whole : {true, false}) {
             const cudaError_t error = with_kernel(path, shape, whole, type, load);
             if (error != cudaSuccess) return error;

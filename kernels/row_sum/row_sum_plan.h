@@ -54,6 +54,12 @@ inline constexpr int kStagedTileBytes = 4096;
 inline constexpr int kStridedThreads = 256;
 inline constexpr int kStridedWarps = 8;
 inline constexpr int kChains = 32;
+// Adjacent rows. Shape number i: 1 << i / 2 lanes of a warp share a column, the others have the
+// columns beside it; if i is odd all vectors are aligned. The last shape is the one before it, for
+// pieces of kChains columns at most.
+inline constexpr int kStridedShapes = 9;
+inline constexpr int kStridedMostLanesLog2 = 3;
+inline constexpr int kStridedRows = (kVectorBytes / 2) << kStridedMostLanesLog2;  // of a warp
 
 // Kernel arguments of all paths. Strides in elements.
 struct Params {
@@ -66,7 +72,7 @@ struct Params {
   // The 16-byte aligned vectors that lie within the view x, gaps included: so many bytes from here.
   const unsigned char* safe;
   std::uint64_t safe_bytes;
-  bool aligned;             // every row starts at a multiple of 16 bytes
+  bool aligned;             // every row starts at a multiple of 16 bytes; strided: every column
   bool whole;               // and ends at one: it consists of aligned vectors
   std::int64_t items;       // of work, each a CTA's at a time
   std::int64_t chunk_cols;  // that a CTA sums of a row
@@ -78,15 +84,15 @@ struct Params {
 
 enum class Path {
   unit,
-  unit_staged,        // the same tree of the same rows out of shared memory
-  strided_rows,       // lanes along the rows, where these are closer to each other than columns
-  strided_row_pairs,  // the same, two adjacent 16-bit rows a lane
-  strided_cols,       // lanes along the columns
+  unit_staged,      // the same tree of the same rows out of shared memory
+  strided_vectors,  // adjacent rows: vectors of them
+  strided_rows,     // lanes along the rows, where these are closer to each other than columns
+  strided_cols,     // lanes along the columns
 };
 
 struct Pass {
   Path path;
-  int shape;  // unit, unit_staged: index into the table of shapes
+  int shape;  // unit, unit_staged: index into the table of shapes; strided_vectors: kStridedShapes
   DType x_type;
   int threads;
   std::int64_t ctas;  // the grid may be smaller

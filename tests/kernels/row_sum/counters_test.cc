@@ -83,13 +83,13 @@ TEST_P(RowSumCounters, LongRowsAddTheSumsOfTheirChunks) {
   EXPECT_EQ(c.global_bytes_written, y_bytes(layout) + 2 * 4 * 4);
 }
 
-// Adjacent rows: a warp reads 32 of them at once.
+// Adjacent rows, by vectors of them.
 TEST_P(RowSumCounters, ColumnDirectionReadsWholeSectors) {
-  const Layout layout = col_major(256, 40);
+  const Layout layout = col_major(256, 64);
   const emulator::Counters c = count(layout);
   EXPECT_EQ(c.global_bytes_read, x_bytes(layout));
   EXPECT_EQ(c.global_read_sectors, x_bytes(layout) / kSector);
-  EXPECT_EQ(c.global_read_requests, x_bytes(layout) / 128) << "4 bytes a lane, in every type";
+  EXPECT_EQ(c.global_read_requests, x_bytes(layout) / 512);
   EXPECT_EQ(c.global_bytes_written, y_bytes(layout));
 }
 

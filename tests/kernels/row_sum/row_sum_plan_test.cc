@@ -65,7 +65,7 @@ Tree tree_of(const Plan& plan) {
   const Pass& pass = plan.passes[0];
   const bool unit = pass.path == Path::unit || pass.path == Path::unit_staged;
   return {unit ? Path::unit : Path::strided_rows,
-          pass.shape,
+          unit ? pass.shape : 0,
           pass.params.chunk_cols,
           pass.params.piece_cols,
           pass.params.pieces,
@@ -138,10 +138,13 @@ TEST(RowSumPlan, C8LargeCounts) {
         if (pass.path == Path::unit_staged) {
           EXPECT_GE(pass.params.items * (kStagedThreads / 32) * pass.params.tile_rows, p.rows);
         } else if (pass.path != Path::unit) {
-          const std::int64_t rows = pass.params.items / pass.chunks * (8 / pass.params.pieces) *
-                                    (pass.path == Path::strided_row_pairs ? 64
-                                     : pass.path == Path::strided_rows    ? 32
-                                                                          : 1);
+          const std::int64_t rows_per_warp = pass.path == Path::strided_vectors
+                                                 ? std::int64_t(kVectorBytes / size_of(pass.x_type))
+                                                       << pass.shape / 2
+                                             : pass.path == Path::strided_rows ? 32
+                                                                               : 1;
+          const std::int64_t rows =
+              pass.params.items / pass.chunks * (8 / pass.params.pieces) * rows_per_warp;
           EXPECT_GE(rows, p.rows);
         } else if (const Shape& shape = kShapes[pass.shape]; shape.lanes <= 32) {
           const bool whole = pass.params.whole;
@@ -215,11 +218,18 @@ TEST(RowSumPlan, SafeVectorsLieWithinTheView) {
 }
 
 TEST(RowSumPlan, LanesRunAlongTheCloserDimension) {
-  EXPECT_EQ(plan_of(spread(problem(40, 9), 1, 40)).passes[0].path, Path::strided_row_pairs);
-  EXPECT_EQ(plan_of(spread(problem(40, 9), 1, 41)).passes[0].path, Path::strided_rows);
-  EXPECT_EQ(plan_of(spread(problem(40, 9, DType::bf16, 4098), 1, 40)).passes[0].path,
-            Path::strided_rows);
-  EXPECT_EQ(plan_of(spread(problem(40, 9, DType::f32), 1, 40)).passes[0].path, Path::strided_rows);
+  const auto vectors = [](const Problem& p, int shape) {
+    const Pass pass = plan_of(p).passes[0];
+    return pass.path == Path::strided_vectors && pass.shape == shape;
+  };
+  EXPECT_TRUE(vectors(spread(problem(40, 99), 1, 40), 7));  // 8 lanes, aligned
+  EXPECT_TRUE(vectors(spread(problem(40, 9), 1, 40), 8));   // and brief
+  EXPECT_TRUE(vectors(spread(problem(40, 9), 1, 41), 6));
+  EXPECT_TRUE(vectors(spread(problem(40, 9, DType::bf16, 4098), 1, 40), 6));
+  EXPECT_TRUE(vectors(spread(problem(16, 9, DType::f32), 1, 16), 5));
+  EXPECT_TRUE(vectors(spread(problem(16, 9), 1, 16), 3));
+  EXPECT_TRUE(vectors(spread(problem(8, 9), 1, 8), 1));
+  EXPECT_TRUE(vectors(spread(problem(3, 9), 1, 3), 0));
   EXPECT_EQ(plan_of(spread(problem(40, 9), 2, 40)).passes[0].path, Path::strided_rows);
   EXPECT_EQ(plan_of(spread(problem(40, 9), 30, 3)).passes[0].path, Path::strided_cols);
   EXPECT_EQ(plan_of(spread(problem(1, 9), 9, 40)).passes[0].path, Path::strided_cols);
@@ -245,7 +255,7 @@ TEST(RowSumPlan, WordsNameWhatMatters) {
   const std::string split = text(problem(2, 1 << 20));
   EXPECT_TRUE(has(split, "each row in 16 chunks of 65536 columns"));
   EXPECT_TRUE(has(split, "then: the sums of the chunks, "));
-  EXPECT_TRUE(has(text(spread(problem(40, 9), 1, 40)), "lanes along the rows"));
+  EXPECT_TRUE(has(text(spread(problem(40, 9), 1, 40)), "16 bytes a load, lanes along the rows"));
   EXPECT_TRUE(has(text(spread(problem(40, 9), 30, 3)), "slower than unit columns"));
 }
 
