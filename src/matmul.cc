@@ -12,6 +12,7 @@ namespace {
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
+    &sm90_skinny,
     &sm80,
 };
 
