@@ -13,34 +13,37 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-// A tile of D, which one CTA computes, or a cluster that shares its K.
+// A tile of D, which one CTA computes, or several of a cluster that share its K.
 struct SkinnyTile {
-  int rows;  // a multiple of 64
-  int cols;  // N of wgmma
+  int rows;     // a multiple of 64 groups
+  int cols;     // N of wgmma
+  int groups;   // warpgroups that multiply, each its rows
+  int sharers;  // CTAs with adjacent rows that copy X once, for all of them
   int stages;
   int ctas_per_sm;
+
+  constexpr int threads() const { return 128 * groups + 32; }
 };
 
 inline constexpr SkinnyTile kSkinnyTiles[] = {
-    {128, 8, 5, 2},
-    {128, 16, 5, 2},
-    {128, 32, 4, 2},
-    {128, 64, 3, 2},
+    {128, 8, 1, 1, 5, 2},  {128, 16, 1, 1, 5, 2},  {128, 32, 1, 1, 4, 2},
+    {128, 64, 1, 1, 3, 2}, {128, 256, 2, 2, 4, 1},
 };
 
 // What an instantiation fixes, as a template argument: flat, see kernels/common/config_table.h.
 struct SkinnyConfig {
   DType type;
   ptx::Major w, x;  // which index is adjacent: k, or (mn) the row of W or the column of X
-  int rows, cols, stages, ctas_per_sm;
+  int rows, cols, groups, sharers, stages, ctas_per_sm;
+
+  constexpr SkinnyTile tile() const { return {rows, cols, groups, sharers, stages, ctas_per_sm}; }
 };
 
-inline constexpr int kSkinnyThreads = 160;   // a warpgroup that multiplies, and a warp that loads
-inline constexpr int kSkinnyWarps = 4;       // of the warpgroup
-inline constexpr int kSkinnyRowBytes = 128;  // of a row of W in a stage: the swizzle's
+inline constexpr int kSkinnyRowBytes = 128;  // of W and X in a stage: the swizzle's
 inline constexpr int kSkinnyMmaRows = 64;
+inline constexpr int kSkinnyBoxCols = 64;  // at most, where columns of X are adjacent
 inline constexpr int kSkinnyMaxCols = 64;
-inline constexpr int kSkinnyMaxCtas = 8;  // of a cluster
+inline constexpr int kSkinnyMaxCluster = 8;
 
 // The swizzle of X where its columns are adjacent: a row of the tile is one of the pattern.
 __host__ __device__ constexpr ptx::Swizzle skinny_x_swizzle(int row_bytes) {
@@ -53,15 +56,25 @@ __host__ __device__ constexpr ptx::Swizzle skinny_x_swizzle(int row_bytes) {
 // Kernel arguments.
 struct SkinnyParams {
   ptx::TensorMap w;    // (k, row, batch), or (row, k, batch) in boxes of 64 rows
-  ptx::TensorMap x;    // (k, col, batch), or (col, k, batch)
-  std::int64_t tiles;  // row tiles times products
-  std::int32_t row_tiles;
-  std::int32_t k_blocks;  // stages of K
+  ptx::TensorMap x;    // (k, col, batch), or (col, k, batch) in boxes of 64 columns or all
+  std::int64_t tiles;  // of a cluster: row tiles, times column tiles, times products, times splits
+  std::int32_t row_tiles, col_tiles;  // of a cluster
+  std::int32_t splits;                // of K, among tiles
+  std::int32_t k_blocks;              // stages of K
   std::int32_t cols;
-  bool w_batched, x_batched;         // false: all products read the same
-  bool interleaved;                  // the CTAs of a cluster take turns in K; else a run of it each
-  bool cols_by_rows;                 // C is taken as D^T
-  std::uint64_t w_policy, x_policy;  // ptx::CachePolicy
+  bool w_batched, x_batched;  // false: all products read the same
+  bool interleaved;           // the CTAs of a cluster take turns in K; else a run of it each
+  bool cols_by_rows;          // C is taken as D^T
+  Epilogue epilogue;          // of C; with splits, of sums in scratch: a product each
+};
+
+// The splits of a product added up, in their order, and the epilogue.
+struct SkinnyCombineParams {
+  const float* sums;  // [batch][splits][cols][pitch]
+  std::int64_t rows, cols, batch;
+  std::int64_t pitch;  // at least rows, a multiple of four
+  std::int32_t splits;
+  bool cols_by_rows;
   Epilogue epilogue;
 };
 

@@ -19,13 +19,15 @@ struct SkinnyKernels {
                                           kIndex & 1 ? ptx::Major::mn : ptx::Major::k,
                                           kTile.rows,
                                           kTile.cols,
+                                          kTile.groups,
+                                          kTile.sharers,
                                           kTile.stages,
                                           kTile.ctas_per_sm};
     using Cfg = std::integral_constant<SkinnyConfig, kConfig>;
     static constexpr std::size_t kSmem = sizeof(typename Skinny<Cfg>::Smem);
     static constexpr auto kPointer = &matmul_sm90_skinny<Cfg>;
     static cudaError_t resources(KernelResources* out) {
-      return kernel_resources(kPointer, kSkinnyThreads, kTile.ctas_per_sm, kSmem, out);
+      return kernel_resources(kPointer, kTile.threads(), kTile.ctas_per_sm, kSmem, out);
     }
   };
 
@@ -42,7 +44,7 @@ struct SkinnyKernels {
     return with_config<kCount>(index_of(plan), [&](auto i) {
       using K = Kernel<decltype(i)::value>;
       const ptx::LaunchShape shape{.grid = dim3(unsigned(plan.clusters * plan.ctas)),
-                                   .block = dim3(kSkinnyThreads),
+                                   .block = dim3(unsigned(K::kTile.threads())),
                                    .smem = K::kSmem,
                                    .cluster = dim3(unsigned(plan.ctas))};
       return ptx::launch(K::kPointer, shape, stream, plan.params);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
@@ -75,18 +76,92 @@ ptx::TiledTensor tensor_of(const Side& s, ptx::Major major, std::int64_t batch, 
   t.box[1] = k_is_unit ? std::uint32_t(mn_box) : k_box;
   t.box[2] = 1;
   t.swizzle = k_is_unit ? ptx::Swizzle::b128 : skinny_x_swizzle(mn_box * int(es));
-  t.promotion = ptx::L2Promotion::b256;
   return t;
+}
+
+// The kernel leaves its sums in scratch, [batch][splits][cols][rows].
+void add_splits(const Problem& p, SkinnyPlan* plan) {
+  constexpr std::int64_t kVector = kEpilogueVector;
+  SkinnyParams& params = plan->params;
+  const std::int64_t pitch = blocks_in(plan->rows, kVector) * kVector;
+  plan->combine = {.sums = nullptr,
+                   .rows = plan->rows,
+                   .cols = plan->cols,
+                   .batch = p.batch,
+                   .pitch = pitch,
+                   .splits = params.splits,
+                   .cols_by_rows = params.cols_by_rows,
+                   .epilogue = params.epilogue};
+  params.cols_by_rows = true;
+  Epilogue& e = params.epilogue;
+  e = {};
+  e.rows = plan->cols;
+  e.cols = plan->rows;
+  e.row_stride = pitch;
+  e.col_stride = 1;
+  e.batch_stride = pitch * plan->cols;
+  e.alpha = 1;
+  e.type = DType::f32;
+  e.product = true;
+  e.wide = true;
+  plan->scratch_bytes =
+      sizeof(float) * std::size_t(pitch * plan->cols) * std::size_t(params.splits * p.batch);
+}
+
+std::int64_t k_blocks_of(const Problem& p) {
+  return blocks_in(p.k, kSkinnyRowBytes / std::int64_t(size_of(p.a.type)));
+}
+
+bool is_narrow(const Problem& p) { return std::min(p.m, p.n) <= kSkinnyMaxCols; }
+
+int tile_index_of(const Problem& p) {
+  int i = 0;
+  while (i + 1 < int(std::size(kSkinnyTiles)) && kSkinnyTiles[i].cols < std::min(p.m, p.n)) ++i;
+  return i;
+}
+
+// Clusters of the problem's tiles, K uncut.
+std::int64_t tiles_of(const Problem& p, const SkinnyTile& t) {
+  return blocks_in(std::max(p.m, p.n), t.rows * t.sharers) * blocks_in(std::min(p.m, p.n), t.cols) *
+         p.batch;
+}
+
+// Parts of K that fill the device, none too short.
+constexpr std::int64_t kFewestBlocks = 8;  // of a part
+std::int64_t parts_of(const Problem& p, const SkinnyTile& t, const DeviceProperties& device) {
+  const std::int64_t slots = std::int64_t(device.sm_count) * t.ctas_per_sm / t.sharers;
+  return std::max<std::int64_t>(1,
+                                std::min(slots / tiles_of(p, t), k_blocks_of(p) / kFewestBlocks));
+}
+
+SkinnyCut cut_of(const Problem& p, const SkinnyTile& t, const DeviceProperties& device) {
+  const std::int64_t parts = parts_of(p, t, device);
+  const int most = kSkinnyMaxCluster / t.sharers;
+  if (parts <= most || is_narrow(p)) {
+    int of_cluster = 1;
+    while (of_cluster * 2 <= std::min<std::int64_t>(parts, most)) of_cluster *= 2;
+    return {of_cluster, 1};
+  }
+  // Clusters of eight do not fill every SM: 120 of 132 (H200, 2026-11-29).
+  constexpr std::int64_t kAll = 11, kUsed = 10;
+  const std::int64_t slots = std::int64_t(device.sm_count) * t.ctas_per_sm / t.sharers;
+  const std::int64_t used = std::min(parts, slots * kUsed / kAll / tiles_of(p, t));
+  return {most, int(std::max<std::int64_t>(1, used / most))};
 }
 
 }  // namespace
 
-const char* refuse_skinny(const Problem& p, const DeviceProperties&) {
+const char* refuse_skinny(const Problem& p, const DeviceProperties& device) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 2;
+  constexpr std::int64_t kDeep = 8;      // times as deep as wide
+  constexpr std::int64_t kFewParts = 3;  // of K
   if (p.k == 0) return "no product";
   if (p.a.type != DType::bf16 && p.a.type != DType::f16) return "takes bf16 and f16";
-  if (std::min(p.m, p.n) > kSkinnyMaxCols) return "takes at most 64 rows or columns";
   if (std::max({p.m, p.n, p.k, p.batch}) > kMost) return "counts with 32 bits";
+  if (!is_narrow(p) && (p.k < kDeep * std::max(p.m, p.n) ||
+                        parts_of(p, kSkinnyTiles[tile_index_of(p)], device) < kFewParts)) {
+    return "takes at most 64 rows or columns, or few of them and a deep k";
+  }
   const Sides sides = sides_of(p);
   for (const Side* s : {&sides.w, &sides.x}) {
     if (!takes_copies(*s, major_of(*s))) {
@@ -97,8 +172,8 @@ const char* refuse_skinny(const Problem& p, const DeviceProperties&) {
   return nullptr;
 }
 
-SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, int ctas,
-                               std::int64_t clusters) {
+SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, SkinnyCut cut,
+                               std::int64_t most_clusters) {
   const Sides sides = sides_of(p);
   SkinnyPlan plan{};
   plan.tile = tile;
@@ -107,16 +182,19 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, int cta
   plan.x_major = major_of(sides.x);
   plan.rows = sides.w.mn;
   plan.cols = sides.x.mn;
-  plan.ctas = ctas;
+  plan.ctas = cut.parts * tile.sharers;
   plan.w = tensor_of(sides.w, plan.w_major, p.batch,
                      plan.w_major == ptx::Major::k ? tile.rows : kSkinnyMmaRows);
-  plan.x = tensor_of(sides.x, plan.x_major, p.batch, tile.cols);
+  plan.x = tensor_of(sides.x, plan.x_major, p.batch,
+                     plan.x_major == ptx::Major::k ? tile.cols / tile.sharers
+                                                   : std::min(tile.cols, kSkinnyBoxCols));
 
   SkinnyParams& params = plan.params;
-  params.row_tiles = std::int32_t(blocks_in(plan.rows, tile.rows));
-  params.tiles = params.row_tiles * p.batch;
-  params.k_blocks =
-      std::int32_t(blocks_in(p.k, kSkinnyRowBytes / std::int64_t(size_of(sides.w.type))));
+  params.row_tiles = std::int32_t(blocks_in(plan.rows, tile.rows * tile.sharers));
+  params.col_tiles = std::int32_t(blocks_in(plan.cols, tile.cols));
+  params.splits = cut.splits;
+  params.tiles = tiles_of(p, tile) * params.splits;
+  params.k_blocks = std::int32_t(k_blocks_of(p));
   params.cols = std::int32_t(plan.cols);
   params.w_batched = sides.w.batch_stride != 0;
   params.x_batched = sides.x.batch_stride != 0;
@@ -126,39 +204,40 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, int cta
   params.cols_by_rows = !(along_cols == 1 && plan.cols > 1) || along_rows == 1;
   // Whose rows are D's columns, or D's rows.
   params.epilogue = make_epilogue(p, params.cols_by_rows == plan.w_is_a);
-  plan.clusters = std::min(clusters, params.tiles);
+  plan.clusters = std::min(most_clusters, params.tiles);
+  if (cut.splits > 1) add_splits(p, &plan);
   return plan;
 }
 
 SkinnyPlan make_skinny_plan(const Problem& p, const DeviceProperties& device, int max_sms) {
-  const Sides sides = sides_of(p);
-  int index = 0;
-  while (kSkinnyTiles[index].cols < sides.x.mn) ++index;
+  const int index = tile_index_of(p);
   const SkinnyTile& tile = kSkinnyTiles[index];
-  const std::int64_t k_blocks =
-      blocks_in(p.k, kSkinnyRowBytes / std::int64_t(size_of(sides.w.type)));
-  const std::int64_t tiles = blocks_in(sides.w.mn, tile.rows) * p.batch;
-  const std::int64_t slots = std::int64_t(device.sm_count) * tile.ctas_per_sm;
-  int ctas = 1;
-  while (ctas < kSkinnyMaxCtas && tiles * ctas * 2 <= slots && ctas * 8 <= k_blocks) ctas *= 2;
-  const std::int64_t most = std::int64_t(max_sms) * tile.ctas_per_sm / ctas;
-  SkinnyPlan plan = make_skinny_plan_of(
-      p, tile, ctas, max_sms < device.sm_count ? std::max<std::int64_t>(1, most) : tiles);
+  const SkinnyCut cut = cut_of(p, tile, device);
+  const std::int64_t capped = std::int64_t(max_sms) * tile.ctas_per_sm / (cut.parts * tile.sharers);
+  SkinnyPlan plan =
+      make_skinny_plan_of(p, tile, cut,
+                          max_sms < device.sm_count ? std::max<std::int64_t>(1, capped)
+                                                    : std::numeric_limits<std::int64_t>::max());
   plan.tile_index = index;
   return plan;
 }
 
-std::string describe_skinny_plan(const Problem&, const SkinnyPlan& plan) {
+std::string describe_skinny_plan(const SkinnyPlan& plan) {
   const SkinnyParams& p = plan.params;
-  return fmt::format(
-      "path: wgmma with {} as its 64 rows, {} tile(s) of {} x {}, {} stages of 128 bytes of k\n"
-      "k: {} stages, shared by the {} CTA(s) of a cluster\n"
-      "w: {} adjacent; x: {} adjacent\n"
-      "launch: grid {}, block {}, cluster {}\n",
-      plan.w_is_a ? "a" : "b^T", p.tiles, plan.tile.rows, plan.tile.cols, plan.tile.stages,
-      p.k_blocks, plan.ctas, plan.w_major == ptx::Major::k ? "k" : "rows",
-      plan.x_major == ptx::Major::k ? "k" : "columns", plan.clusters * plan.ctas, kSkinnyThreads,
-      plan.ctas);
+  const int parts = plan.ctas / plan.tile.sharers;
+  std::string text = fmt::format(
+      "path: wgmma with {} as its 64 rows, {} tile(s) of {} x {}, {} stages of 128 bytes of k\n",
+      plan.w_is_a ? "a" : "b^T", p.tiles / p.splits * plan.tile.sharers, plan.tile.rows,
+      plan.tile.cols, plan.tile.stages);
+  text += fmt::format("k: {} stages in {} part(s), {} of them in a cluster\n", p.k_blocks,
+                      parts * p.splits, parts);
+  text +=
+      fmt::format("w: {} adjacent; x: {} adjacent\n", plan.w_major == ptx::Major::k ? "k" : "rows",
+                  plan.x_major == ptx::Major::k ? "k" : "columns");
+  text += fmt::format("launch: grid {}, block {}, cluster {}\n", plan.clusters * plan.ctas,
+                      plan.tile.threads(), plan.ctas);
+  if (p.splits > 1) text += "then: a kernel that adds up the clusters' sums, in their order\n";
+  return text;
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -11,6 +11,7 @@
 //           14336 x 4096 of bf16, which a plain sum of its elements reads in 27 us (H200).
 //
 // The kernel is in matmul_skinny_sm90.cuh; the plan in matmul_skinny_plan.h.
+#include "kernels/matmul/matmul_epilogue.cuh"
 #include "kernels/matmul/matmul_sm90_skinny.h"
 #include "kernels/ptx/ptx.cuh"
 
@@ -25,29 +26,107 @@ SkinnyPlan plan_of(const Problem& p, const DeviceProperties& device) {
   return make_skinny_plan(p, device, device.sm_count);
 }
 
+// Those of D's rows row .. row + 3 that exist.
+LK_DEVICE void finish_rows(const SkinnyCombineParams& p, float scale, float (&v)[kEpilogueVector],
+                           std::int64_t batch, std::int64_t row, std::int64_t col) {
+  const Epilogue& e = p.epilogue;
+  const int valid = int(p.rows - row < kEpilogueVector ? p.rows - row : kEpilogueVector);
+  if (p.cols_by_rows && e.wide) {
+    float bias[kEpilogueVector] = {};
+    if (e.bias != nullptr && !e.bias_on_rows) {
+      load_columns(bias, e.bias, row, 1, valid, e.bias_type, false);
+    }
+    finish(e, scale, v, bias, batch, col, row, valid);
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < kEpilogueVector; ++j) {
+    if (j >= valid) break;
+    const std::int64_t e_row = p.cols_by_rows ? col : row + j;
+    const std::int64_t e_col = p.cols_by_rows ? row + j : col;
+    float one[1] = {v[j]}, bias[1] = {};
+    if (e.bias != nullptr && !e.bias_on_rows)
+      load_columns(bias, e.bias, e_col, 1, 1, e.bias_type, false);
+    finish(e, scale, one, bias, batch, e_row, e_col, 1);
+  }
+}
+
+// ---- Sums in scratch ---------------------------------------------------------------------------
+
+constexpr int kCombineThreads = 128;
+
+// Four rows of D in one column: the splits in their order, then the epilogue.
+__global__ void __launch_bounds__(kCombineThreads)
+    matmul_sm90_skinny_combine(const SkinnyCombineParams p) {
+  ptx::griddepcontrol_wait();
+  const float scale = product_scale(p.epilogue);
+  const std::int64_t across = p.pitch / kEpilogueVector, items = across * p.cols * p.batch;
+  const std::int64_t step = std::int64_t(gridDim.x) * kCombineThreads;
+  for (std::int64_t i = std::int64_t(blockIdx.x) * kCombineThreads + threadIdx.x; i < items;
+       i += step) {
+    const std::int64_t line = i / across, row = (i - line * across) * kEpilogueVector;
+    const std::int64_t batch = line / p.cols, col = line - batch * p.cols;
+    const std::int64_t of_split = p.cols * p.pitch;
+    const float* from = p.sums + (batch * p.splits * p.cols + col) * p.pitch + row;
+    float v[kEpilogueVector] = {};
+#pragma unroll 8
+    for (int s = 0; s < p.splits; ++s) {
+      const uint4 u = ptx::ld_global(reinterpret_cast<const uint4*>(from + s * of_split));
+      const float theirs[] = {bit_cast<float>(u.x), bit_cast<float>(u.y), bit_cast<float>(u.z),
+                              bit_cast<float>(u.w)};
+#pragma unroll
+      for (int j = 0; j < kEpilogueVector; ++j) v[j] = s == 0 ? theirs[j] : v[j] + theirs[j];
+    }
+    finish_rows(p, scale, v, batch, row, col);
+  }
+}
+
+cudaError_t launch_combine(const SkinnyCombineParams& params, const LaunchContext& context) {
+  const std::int64_t items = params.pitch / kEpilogueVector * params.cols * params.batch;
+  const ptx::LaunchShape shape{
+      .grid = dim3(capped_grid((items - 1) / kCombineThreads + 1, context, kCombineThreads)),
+      .block = dim3(kCombineThreads),
+      .pdl = true};
+  return ptx::launch(&matmul_sm90_skinny_combine, shape, context.stream, params);
+}
+
 struct Row {
-  static const char* supports(const Problem& problem, const DeviceProperties& properties) {
-    return refuse_skinny(problem, properties);
+  static const char* supports(const Problem& problem, const DeviceProperties& device) {
+    return refuse_skinny(problem, device);
   }
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
     SkinnyPlan plan = make_skinny_plan(problem, context.properties, context.max_sms);
-    return set_of(problem).launch(plan, context.stream);
+    const bool split = plan.params.splits > 1;
+    if (split) {
+      plan.params.epilogue.c = context.workspace;
+      plan.combine.sums = static_cast<const float*>(context.workspace);
+      context.name_launch("products of parts of k");
+    }
+    const cudaError_t error = set_of(problem).launch(plan, context.stream);
+    if (error != cudaSuccess || !split) return error;
+    context.name_launch("their sum");
+    return launch_combine(plan.combine, context);
   }
 
   static std::string describe(const Problem& problem, const LaunchContext& context) {
-    return describe_skinny_plan(problem,
-                                make_skinny_plan(problem, context.properties, context.max_sms));
+    return describe_skinny_plan(make_skinny_plan(problem, context.properties, context.max_sms));
   }
 
-  static std::size_t workspace_bytes(const Problem&, const DeviceProperties&) { return 0; }
+  static std::size_t workspace_bytes(const Problem& problem, const DeviceProperties& device) {
+    return make_skinny_plan(problem, device, device.sm_count).scratch_bytes;
+  }
 
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
     return set_of(problem).resources(plan_of(problem, *problem.device), out);
   }
 
   static cudaError_t preload() {
-    const cudaError_t error = sm90_skinny_f16.preload();
+    KernelResources ignored;
+    cudaError_t error =
+        kernel_resources(&matmul_sm90_skinny_combine, kCombineThreads, 1, 0, &ignored);
+    if (error != cudaSuccess) return error;
+    error = sm90_skinny_f16.preload();
     return error != cudaSuccess ? error : sm90_skinny_bf16.preload();
   }
 };

@@ -109,6 +109,34 @@ TEST_P(MatmulSkinny, Epilogue) {
   }
 }
 
+// Sums of several clusters meet in scratch: the caller's, or the library's own.
+TEST_P(MatmulSkinny, DeepK) {
+  const SettingsScope restore;
+  for (int which = 0; which < 4; ++which) {
+    MatmulCase t = layouts(which == 1 ? 140 : 66, 66 + which, 1600 + 8 * which, which);
+    if (which == 3) {
+      t.bias_bits = integers(t.n, DType::f32, 12);
+      t.c_in_bits = integers(t.m * t.n, types().c, 11);
+      t.options.beta = 2.0f;
+    }
+    if (which == 2 && emulated()) {
+      emulator::settings().completion = emulator::Completion::eager;
+    }
+    expect_it_runs(t);
+    t.options.call.max_sms = which == 1 ? 2 : 0;
+    check_exact(t, 7);
+  }
+}
+
+TEST_P(MatmulSkinny, DeepKOfManyClusters) {
+  if (!emulated() || size_of(types().c) != 2) GTEST_SKIP() << "one type of C, on many SMs";
+  const ProfileScope scope{std::string("h200")};
+  MatmulCase t = layouts(66, 69, 4700, 2);
+  t.bias_bits = integers(t.n, DType::f32, 12);
+  EXPECT_NE(explain(t).find("adds up"), std::string::npos);
+  check_exact(t, 7);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, MatmulSkinny, testing::ValuesIn(skinny_params()), matmul_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MatmulSkinny);
 
