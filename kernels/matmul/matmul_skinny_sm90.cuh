@@ -187,7 +187,8 @@ LK_DEVICE void load_stages(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
   const int w_batch = p.w_batched ? work.batch : 0, x_batch = p.x_batched ? work.batch : 0;
   if (end > part.count) end = part.count;
   for (int i = begin; i < end; ++i, at.advance()) {
-    if constexpr (T::kSharers > 1) {
+    // Peers' sums, of the tile before, were read where their first stages will be.
+    if (T::kSharers > 1 && i < T::kStages) {
       producer_acquire_cluster(&s.ring, at);
     } else {
       producer_acquire(&s.ring, at);
@@ -198,16 +199,21 @@ LK_DEVICE void load_stages(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
   }
 }
 
-// The warp has read the stage: whoever copies into it may do so again.
+// The warp's products have read the stage: whoever copies into it may do so again. `stores`: and
+// sums were kept there meanwhile.
 template <class Cfg>
 LK_DEVICE void release_stage(typename Skinny<Cfg>::Smem& s, const Place& place,
-                             const PipelinePosition<Cfg::value.stages>& at) {
+                             const PipelinePosition<Cfg::value.stages>& at, bool stores = false) {
   const unsigned lane = threadIdx.x % kWarpThreads;
   constexpr unsigned kSharers = Cfg::value.sharers;
   if constexpr (kSharers > 1) {
     __syncwarp();
-    if (lane < kSharers) {
-      consumer_release_cluster(&s.ring, at, unsigned(place.part) * kSharers + lane);
+    if (lane >= kSharers) return;
+    const unsigned rank = unsigned(place.part) * kSharers + lane;
+    if (stores) {
+      consumer_release_cluster(&s.ring, at, rank);
+    } else {
+      consumer_release_peer(&s.ring, at, rank);
     }
   } else {
     if (lane == 0) consumer_release(&s.ring, at);
@@ -373,7 +379,7 @@ LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem&
       wait_for_all(&s.sums_empty, parity);
       ptx::fence_proxy_async_shared_cta();  // the sums come before the next copies
       __syncwarp();
-      for (int i = 0; i < kept; ++i, held.advance()) release_stage<Cfg>(s, here, held);
+      for (int i = 0; i < kept; ++i, held.advance()) release_stage<Cfg>(s, here, held, true);
     }
   }
 }

@@ -30,6 +30,7 @@ struct MbarrierState {
   Access init{};                    // who initialised it
   bool fenced_for_cluster = false;  // fence.mbarrier_init since
   bool fenced_for_copies = false;   // that, or fence.proxy.async
+  std::uint64_t fenced_phase = 0;   // of barrier.cluster that publishes the former
   std::uint32_t in_flight = 0;      // copies that will land on it
   std::uint64_t landed = 0;         // the phase of the last landing, plus 1
   std::uint64_t observed = 0;       // phases that some wait has seen complete

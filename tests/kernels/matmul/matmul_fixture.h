@@ -113,6 +113,7 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
     const std::string why = why_not_here(param().kernel);
     if (!why.empty()) GTEST_SKIP() << why;
     if (emulated()) profile_.emplace(profile_of(param().kernel));
+    if (!takes_types()) GTEST_SKIP() << "leaves these types to other kernels";
   }
 
   static const MatmulParam& param() { return GetParam(); }
@@ -121,6 +122,22 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
   static Device& device() { return param().kernel.backend->device(); }
   // The portable kernel takes every problem; the others may leave some to it.
   static bool portable() { return param().kernel.info->arch == 80; }
+
+  // Does the kernel multiply such types at all, in its favourite layout?
+  static bool takes_types() {
+    constexpr std::int64_t kExtent = 64;
+    StridedMatrix a(device(), types().a, row_major(kExtent, kExtent)),
+        b(device(), types().b, col_major(kExtent, kExtent)),
+        c(device(), types().c, row_major(kExtent, kExtent));
+    const lk_cmatrix av = a.cview(), bv = b.cview();
+    const lk_matrix cv = c.view();
+    lk_matmul_options o = LK_OPTIONS_INIT(lk_matmul_options);
+    o.math = types().math;
+    return try_call([&] {
+      static_cast<void>(param().kernel.backend->matmul.workspace(
+          {.a = &av, .b = &bv, .c = &cv, .options = &o, .pin = param().kernel.info->name}));
+    });
+  }
 
   static void call(const lk_cmatrix& a, const lk_cmatrix& b, const lk_matrix& c,
                    lk_matmul_options options, cudaStream_t stream = nullptr) {
