@@ -12,6 +12,7 @@ namespace {
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
+    &sm80_skinny,
     &sm90_skinny,
     &sm80,
 };

@@ -22,7 +22,8 @@ struct SkinnyTile {
   int stages;
   int ctas_per_sm;
 
-  constexpr int threads() const { return 128 * groups + 32; }
+  // A warp that copies; or a warpgroup of which one does, to leave its registers to the others.
+  constexpr int threads() const { return 128 * groups + (groups == 1 ? 32 : 128); }
 };
 
 inline constexpr SkinnyTile kSkinnyTiles[] = {
@@ -63,6 +64,7 @@ struct SkinnyParams {
   std::int32_t k_blocks;              // stages of K
   std::int32_t cols;
   bool w_batched, x_batched;  // false: all products read the same
+  bool turned;                // tiles begin at different places of K
   bool interleaved;           // the CTAs of a cluster take turns in K; else a run of it each
   bool cols_by_rows;          // C is taken as D^T
   Epilogue epilogue;          // of C; with splits, of sums in scratch: a product each

@@ -7,50 +7,13 @@
 #include <iterator>
 #include <limits>
 
+#include "kernels/matmul/matmul_sides.h"
+
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
-constexpr std::int64_t kAlignment = 16;  // bytes: of tensor copies
-constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;
-
-std::int64_t blocks_in(std::int64_t extent, std::int64_t block) { return (extent - 1) / block + 1; }
-
-// W or X: mn counts its rows or columns.
-struct Side {
-  const void* data;
-  std::int64_t mn, k;
-  std::int64_t mn_stride, k_stride, batch_stride;
-  DType type;
-};
-
-struct Sides {
-  Side w, x;
-};
-
-Sides sides_of(const Problem& p) {
-  const std::int64_t count = p.batch;
-  const auto batch_stride = [&](const Matrix& m) { return count > 1 ? m.batch_stride : 0; };
-  const Side a{p.a.data, p.m, p.k, p.a.row_stride, p.a.col_stride, batch_stride(p.a), p.a.type};
-  const Side b{p.b.data, p.n, p.k, p.b.col_stride, p.b.row_stride, batch_stride(p.b), p.b.type};
-  return p.m <= p.n ? Sides{.w = b, .x = a} : Sides{.w = a, .x = b};
-}
-
-bool takes_copies(const Side& s, ptx::Major major) {
-  const bool k_is_unit = major == ptx::Major::k;
-  const std::int64_t unit = k_is_unit ? s.k_stride : s.mn_stride;
-  const std::int64_t other = k_is_unit ? s.mn_stride : s.k_stride;
-  const std::int64_t unit_extent = k_is_unit ? s.k : s.mn, others = k_is_unit ? s.mn : s.k;
-  const auto is_stride = [&](std::int64_t elements) {
-    return elements < kMaxStride / std::int64_t(size_of(s.type)) &&
-           elements * std::int64_t(size_of(s.type)) % kAlignment == 0;
-  };
-  return (unit == 1 || unit_extent == 1) && (others == 1 || (other > 0 && is_stride(other))) &&
-         is_stride(s.batch_stride) &&
-         reinterpret_cast<std::uintptr_t>(s.data) % std::uintptr_t(kAlignment) == 0;
-}
-
 ptx::Major major_of(const Side& s) {
-  return takes_copies(s, ptx::Major::k) ? ptx::Major::k : ptx::Major::mn;
+  return has_aligned_runs(s, ptx::Major::k) ? ptx::Major::k : ptx::Major::mn;
 }
 
 ptx::TensorType tensor_type(DType t) {
@@ -63,7 +26,9 @@ ptx::TiledTensor tensor_of(const Side& s, ptx::Major major, std::int64_t batch, 
   const std::int64_t es = std::int64_t(size_of(s.type));
   const bool k_is_unit = major == ptx::Major::k;
   const std::int64_t unit = k_is_unit ? s.k : s.mn, others = k_is_unit ? s.mn : s.k;
-  const std::int64_t other = others == 1 ? kAlignment / es : k_is_unit ? s.mn_stride : s.k_stride;
+  const std::int64_t other = others == 1 ? kSideAlignment / es
+                             : k_is_unit ? s.mn_stride
+                                         : s.k_stride;
   const auto k_box = std::uint32_t(kSkinnyRowBytes / es);
   ptx::TiledTensor t{.base = s.data, .type = tensor_type(s.type), .rank = 3};
   t.extents[0] = std::uint64_t(unit);
@@ -71,7 +36,7 @@ ptx::TiledTensor tensor_of(const Side& s, ptx::Major major, std::int64_t batch, 
   t.extents[2] = s.batch_stride == 0 ? 1 : std::uint64_t(batch);
   t.strides[0] = std::uint64_t(other * es);
   t.strides[1] =
-      s.batch_stride == 0 ? std::uint64_t(kAlignment) : std::uint64_t(s.batch_stride * es);
+      s.batch_stride == 0 ? std::uint64_t(kSideAlignment) : std::uint64_t(s.batch_stride * es);
   t.box[0] = k_is_unit ? k_box : std::uint32_t(mn_box);
   t.box[1] = k_is_unit ? std::uint32_t(mn_box) : k_box;
   t.box[2] = 1;
@@ -164,7 +129,7 @@ const char* refuse_skinny(const Problem& p, const DeviceProperties& device) {
   }
   const Sides sides = sides_of(p);
   for (const Side* s : {&sides.w, &sides.x}) {
-    if (!takes_copies(*s, major_of(*s))) {
+    if (!has_aligned_runs(*s, major_of(*s))) {
       return "a tensor copy takes a unit stride, and address and other strides that are multiples "
              "of 16 bytes";
     }
@@ -177,7 +142,7 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, SkinnyC
   const Sides sides = sides_of(p);
   SkinnyPlan plan{};
   plan.tile = tile;
-  plan.w_is_a = p.m > p.n;
+  plan.w_is_a = sides.w_is_a;
   plan.w_major = major_of(sides.w);
   plan.x_major = major_of(sides.x);
   plan.rows = sides.w.mn;
@@ -198,10 +163,8 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, SkinnyC
   params.cols = std::int32_t(plan.cols);
   params.w_batched = sides.w.batch_stride != 0;
   params.x_batched = sides.x.batch_stride != 0;
-  params.interleaved = true;
-  const std::int64_t along_rows = plan.w_is_a ? p.c.row_stride : p.c.col_stride;
-  const std::int64_t along_cols = plan.w_is_a ? p.c.col_stride : p.c.row_stride;
-  params.cols_by_rows = !(along_cols == 1 && plan.cols > 1) || along_rows == 1;
+  params.interleaved = params.turned = true;
+  params.cols_by_rows = takes_cols_by_rows(p, sides);
   // Whose rows are D's columns, or D's rows.
   params.epilogue = make_epilogue(p, params.cols_by_rows == plan.w_is_a);
   plan.clusters = std::min(most_clusters, params.tiles);

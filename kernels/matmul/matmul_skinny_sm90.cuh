@@ -43,6 +43,9 @@ struct Skinny {
   static constexpr int kPitch = kRows + 4;                 // of the staged sums, in floats
   static constexpr int kUnitFloats = 32 * kBlockPitch<8>;  // the larger of the two forms
   using Sums = float[kMmas][kCols / 2];
+  // Of the 168 that each of 384 threads has: 40 + 232 + 232 = 3 * 168.
+  static constexpr bool kMovesRegisters = Cfg::value.groups == 2;
+  static constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
 
   struct Stages {
     alignas(1024) unsigned char w[kStages][kWBytes];
@@ -186,7 +189,9 @@ LK_DEVICE void load_stages(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
   const KPart part = k_part(p, work.split, here);
   const int w_batch = p.w_batched ? work.batch : 0, x_batch = p.x_batched ? work.batch : 0;
   if (end > part.count) end = part.count;
+  const int turn = p.turned && part.count > 0 ? int(tile % part.count) : 0;
   for (int i = begin; i < end; ++i, at.advance()) {
+    const int block = i + turn < part.count ? i + turn : i + turn - part.count;
     // Peers' sums, of the tile before, were read where their first stages will be.
     if (T::kSharers > 1 && i < T::kStages) {
       producer_acquire_cluster(&s.ring, at);
@@ -195,7 +200,7 @@ LK_DEVICE void load_stages(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
     }
     producer_commit(&s.ring, at, T::kWBytes + T::kXBytes);
     load_stage<Cfg>(p, s, here, at.stage, int(work.row), int(work.col),
-                    (part.first + i * part.step) * T::kK, w_batch, x_batch);
+                    (part.first + block * part.step) * T::kK, w_batch, x_batch);
   }
 }
 
@@ -400,8 +405,8 @@ __global__ void __launch_bounds__(Cfg::value.tile().threads(), Cfg::value.ctas_p
     matmul_sm90_skinny(const __grid_constant__ SkinnyParams p) {
   using T = Skinny<Cfg>;
   auto& s = ptx::dynamic_smem<typename T::Smem>();
-  const bool loads = threadIdx.x / kWarpThreads == T::kWarps;
-  const bool leads = loads && ptx::elect_sync();
+  const bool loads = threadIdx.x / kWarpThreads >= T::kWarps;
+  const bool leads = threadIdx.x / kWarpThreads == T::kWarps && ptx::elect_sync();
   const Place here = place<Cfg>();
   const TileWalk walk = tile_walk();
   // What a CTA copies for itself alone need not wait for anybody.
@@ -420,12 +425,17 @@ __global__ void __launch_bounds__(Cfg::value.tile().threads(), Cfg::value.ctas_p
   __syncwarp();
   meet_cluster();
   ptx::griddepcontrol_launch_dependents();  // what adds up splits waits for them by itself
-  if (leads) {
-    for (std::int64_t tile = walk.tile; tile < p.tiles; tile += walk.step) {
-      load_stages<Cfg>(p, s, here, tile, tile == walk.tile ? early : 0, p.k_blocks, at);
+  if (loads) {
+    if constexpr (T::kMovesRegisters) ptx::setmaxnreg_dec<T::kProducerRegisters>();
+    if (leads) {
+      for (std::int64_t tile = walk.tile; tile < p.tiles; tile += walk.step) {
+        load_stages<Cfg>(p, s, here, tile, tile == walk.tile ? early : 0, p.k_blocks, at);
+      }
     }
+  } else {
+    if constexpr (T::kMovesRegisters) ptx::setmaxnreg_inc<T::kConsumerRegisters>();
+    multiply_tiles<Cfg>(p, s);
   }
-  if (!loads) multiply_tiles<Cfg>(p, s);
   __syncwarp();
   meet_cluster();  // peers may still read this CTA's sums, copy into it, or arrive on its barriers
 }

@@ -14,7 +14,9 @@ namespace {
 std::vector<MatmulParam> skinny_params() {
   std::vector<MatmulParam> all;
   for (const MatmulParam& p : matmul_params()) {
-    if (std::string(p.kernel.info->name) == "matmul_sm90_skinny" && size_of(p.types.a) == 2) {
+    const std::string name = p.kernel.info->name;
+    if ((name == "matmul_sm90_skinny" && size_of(p.types.a) == 2) ||
+        (name == "matmul_sm80_skinny" && size_of(p.types.a) <= 2)) {
       all.push_back(p);
     }
   }
@@ -23,7 +25,14 @@ std::vector<MatmulParam> skinny_params() {
 
 class MatmulSkinny : public MatmulTest {
  protected:
-  static std::int64_t aligned(std::int64_t extent) { return (extent + 7) / 8 * 8; }
+  // The kernel that streams: very few columns, and K adjacent.
+  static bool streams() { return param().kernel.info->name == std::string("matmul_sm80_skinny"); }
+  static std::int64_t most() { return streams() ? 16 : 64; }
+
+  static std::int64_t aligned(std::int64_t extent) {
+    const std::int64_t elements = 16 / std::int64_t(size_of(types().a));
+    return (extent + elements - 1) / elements * elements;
+  }
   // Rows 16 bytes aligned, with a gap behind each if `gap`.
   static Layout rows(std::int64_t r, std::int64_t c, int gap = 0) {
     return row_major(r, c, aligned(c) + 8 * gap);
@@ -33,31 +42,33 @@ class MatmulSkinny : public MatmulTest {
   }
   static MatmulCase layouts(std::int64_t m, std::int64_t n, std::int64_t k, int which) {
     MatmulCase t(m, n, k);
+    if (streams()) which = 2;
     t.a = which & 1 ? columns(m, k, 1) : rows(m, k);
     t.b = which & 2 ? columns(k, n) : rows(k, n, 1);
     t.c = which % 3 == 1 ? columns(m, n) : rows(m, n);
     return t;
   }
   static void expect_it_runs(const MatmulCase& t) {
-    EXPECT_NE(explain(t).find("wgmma"), std::string::npos) << show(t);
+    EXPECT_NE(explain(t).find(streams() ? "mma.sync" : "wgmma"), std::string::npos) << show(t);
   }
 };
 
 // B3: every extent, in every layout; the other extent and K end amid a tile and a box.
 TEST_P(MatmulSkinny, B3EveryFewRowsOrColumns) {
-  for (std::int64_t few = 1; few <= 64; few += few < 18 ? 1 : 5) {
+  for (std::int64_t few = 1; few <= most(); few += few < 18 ? 1 : 5) {
     const int which = int(few % 4);
     const MatmulCase wide = layouts(few, 131, 72 + few, which), tall = layouts(131, few, 90, which);
     expect_it_runs(wide);
     check_exact(wide, few);
     check_exact(tall, few + 100);
   }
-  for (int which = 0; which < 4; ++which) check_exact(layouts(64, 64, 64, which));
+  for (int which = 0; which < 4; ++which) check_exact(layouts(most(), most(), most(), which));
 }
 
 // The CTAs of a cluster share K, evenly or not, and add up.
 TEST_P(MatmulSkinny, PartsOfK) {
   for (const std::int64_t few : {1, 9, 33}) {
+    if (few > most()) break;
     for (const std::int64_t k : {1024, 2050}) {
       MatmulCase t = layouts(few, 70, k, int(few % 4));
       check_exact(t, 3);
@@ -111,6 +122,7 @@ TEST_P(MatmulSkinny, Epilogue) {
 
 // Sums of several clusters meet in scratch: the caller's, or the library's own.
 TEST_P(MatmulSkinny, DeepK) {
+  if (streams()) GTEST_SKIP() << "not of very few columns";
   const SettingsScope restore;
   for (int which = 0; which < 4; ++which) {
     MatmulCase t = layouts(which == 1 ? 140 : 66, 66 + which, 1600 + 8 * which, which);
@@ -129,7 +141,8 @@ TEST_P(MatmulSkinny, DeepK) {
 }
 
 TEST_P(MatmulSkinny, DeepKOfManyClusters) {
-  if (!emulated() || size_of(types().c) != 2) GTEST_SKIP() << "one type of C, on many SMs";
+  if (!emulated() || streams() || size_of(types().c) != 2)
+    GTEST_SKIP() << "one type of C, on many SMs";
   const ProfileScope scope{std::string("h200")};
   MatmulCase t = layouts(66, 69, 4700, 2);
   t.bias_bits = integers(t.n, DType::f32, 12);

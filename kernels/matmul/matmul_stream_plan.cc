@@ -1,0 +1,85 @@
+#include "kernels/matmul/matmul_stream_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "kernels/common/launch_plan.h"
+#include "kernels/matmul/matmul_sides.h"
+
+namespace libkernels::inline LK_BACKEND::op::matmul {
+namespace {
+
+// Of those that take so many columns: the first whose CTAs give every SM enough warps.
+int tile_of(std::int64_t rows, std::int64_t cols, std::int64_t batch,
+            const DeviceProperties& device) {
+  int found = 0;
+  for (int i = 0; i < int(std::size(kStreamTiles)); ++i) {
+    const StreamTile& t = kStreamTiles[i];
+    if (cols > t.cols || (i > 0 && cols <= kStreamTiles[i].cols / 2 && t.cols > 8)) continue;
+    found = i;
+    const std::int64_t ctas = blocks_in(rows, t.rows) * batch;
+    if (ctas * t.warps >= std::int64_t(device.sm_count) * kStreamWarpsPerSm) break;
+  }
+  return found;
+}
+
+}  // namespace
+
+const char* refuse_stream(const Problem& p, const DeviceProperties& device) {
+  if (p.k == 0) return "no product";
+  if (p.a.type == DType::f32) return "takes no f32";
+  if (std::min(p.m, p.n) > kStreamCols) return "takes at most 16 rows or columns";
+  // Fragments of X come out of L1, for every warp anew: 8 columns of 14336 x 4096 take 33 us that
+  // wgmma takes 31 (H200, 2026-12-01).
+  constexpr std::int64_t kFewer = 4;
+  if (device.cc_major == 9 && p.a.type != DType::f8_e4m3 && p.a.type != DType::f8_e5m2 &&
+      std::min(p.m, p.n) > kFewer) {
+    return "wgmma is faster from five rows or columns on";
+  }
+  const Sides sides = sides_of(p);
+  if (!has_aligned_runs(sides.w, ptx::Major::k) || !has_aligned_runs(sides.x, ptx::Major::k)) {
+    return "takes rows of a and columns of b that begin on 16 bytes, k adjacent";
+  }
+  return nullptr;
+}
+
+StreamPlan make_stream_plan(const Problem& p, const DeviceProperties& device) {
+  const Sides sides = sides_of(p);
+  const auto bytes = [](const Side& s, std::int64_t elements) {
+    return elements * std::int64_t(size_of(s.type));
+  };
+  StreamPlan plan{};
+  plan.w_is_a = sides.w_is_a;
+  plan.tile = tile_of(sides.w.mn, sides.x.mn, p.batch, device);
+  StreamParams& params = plan.params;
+  params.w = sides.w.data;
+  params.x = sides.x.data;
+  params.w_stride = sides.w.mn > 1 ? bytes(sides.w, sides.w.mn_stride) : 0;
+  params.x_stride = sides.x.mn > 1 ? bytes(sides.x, sides.x.mn_stride) : 0;
+  params.w_batch_stride = bytes(sides.w, sides.w.batch_stride);
+  params.x_batch_stride = bytes(sides.x, sides.x.batch_stride);
+  params.rows = sides.w.mn;
+  params.k_bytes = bytes(sides.w, p.k);
+  params.row_tiles = blocks_in(sides.w.mn, kStreamTiles[plan.tile].rows);
+  params.tiles = params.row_tiles * p.batch;
+  params.cols = std::int32_t(sides.x.mn);
+  params.w_e5m2 = sides.w.type == DType::f8_e5m2;
+  params.x_e5m2 = sides.x.type == DType::f8_e5m2;
+  params.cols_by_rows = takes_cols_by_rows(p, sides);
+  params.epilogue = make_epilogue(p, params.cols_by_rows == sides.w_is_a);
+  return plan;
+}
+
+std::string describe_stream_plan(const StreamPlan& plan, const LaunchContext& context) {
+  const StreamTile& t = kStreamTiles[plan.tile];
+  return fmt::format(
+      "path: mma.sync with {} streamed past {} column(s), {} tile(s) of {} rows\n"
+      "k: {} warp(s) in turns, {} x {} bytes of a row in flight for each\n"
+      "launch: grid {}, block {}\n",
+      plan.w_is_a ? "a" : "b^T", plan.params.cols, plan.params.tiles, t.rows, t.warps, t.depth,
+      t.chunk, capped_grid(plan.params.tiles, context, t.threads()), t.threads());
+}
+
+}  // namespace libkernels::inline LK_BACKEND::op::matmul
