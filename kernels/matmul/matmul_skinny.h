@@ -58,14 +58,13 @@ __host__ __device__ constexpr ptx::Swizzle skinny_x_swizzle(int row_bytes) {
 struct SkinnyParams {
   ptx::TensorMap w;    // (k, row, batch), or (row, k, batch) in boxes of 64 rows
   ptx::TensorMap x;    // (k, col, batch), or (col, k, batch) in boxes of 64 columns or all
-  std::int64_t tiles;  // of a cluster: row tiles, times column tiles, times products, times splits
+  std::int32_t tiles;  // of a cluster: row tiles, times column tiles, times products and splits
   std::int32_t row_tiles, col_tiles;  // of a cluster
   std::int32_t splits;                // of K, among tiles
   std::int32_t k_blocks;              // stages of K
+  std::int32_t log2_parts;            // of a split, in a cluster
   std::int32_t cols;
   bool w_batched, x_batched;  // false: all products read the same
-  bool turned;                // tiles begin at different places of K
-  bool interleaved;           // the CTAs of a cluster take turns in K; else a run of it each
   bool cols_by_rows;          // C is taken as D^T
   Epilogue epilogue;          // of C; with splits, of sums in scratch: a product each
 };

@@ -122,7 +122,11 @@ const char* refuse_skinny(const Problem& p, const DeviceProperties& device) {
   constexpr std::int64_t kFewParts = 3;  // of K
   if (p.k == 0) return "no product";
   if (p.a.type != DType::bf16 && p.a.type != DType::f16) return "takes bf16 and f16";
-  if (std::max({p.m, p.n, p.k, p.batch}) > kMost) return "counts with 32 bits";
+  constexpr std::int64_t kMostSplits = 128;
+  if (std::max({p.m, p.n, p.k, p.batch}) > kMost ||
+      tiles_of(p, kSkinnyTiles[tile_index_of(p)]) > kMost / kMostSplits) {
+    return "counts with 32 bits";
+  }
   if (!is_narrow(p) && (p.k < kDeep * std::max(p.m, p.n) ||
                         parts_of(p, kSkinnyTiles[tile_index_of(p)], device) < kFewParts)) {
     return "takes at most 64 rows or columns, or few of them and a deep k";
@@ -158,16 +162,16 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, SkinnyC
   params.row_tiles = std::int32_t(blocks_in(plan.rows, tile.rows * tile.sharers));
   params.col_tiles = std::int32_t(blocks_in(plan.cols, tile.cols));
   params.splits = cut.splits;
-  params.tiles = tiles_of(p, tile) * params.splits;
+  params.tiles = std::int32_t(tiles_of(p, tile) * params.splits);
+  while (1 << params.log2_parts < cut.parts) ++params.log2_parts;
   params.k_blocks = std::int32_t(k_blocks_of(p));
   params.cols = std::int32_t(plan.cols);
   params.w_batched = sides.w.batch_stride != 0;
   params.x_batched = sides.x.batch_stride != 0;
-  params.interleaved = params.turned = true;
   params.cols_by_rows = takes_cols_by_rows(p, sides);
   // Whose rows are D's columns, or D's rows.
   params.epilogue = make_epilogue(p, params.cols_by_rows == plan.w_is_a);
-  plan.clusters = std::min(most_clusters, params.tiles);
+  plan.clusters = std::min<std::int64_t>(most_clusters, params.tiles);
   if (cut.splits > 1) add_splits(p, &plan);
   return plan;
 }

@@ -40,8 +40,7 @@ struct Skinny {
   static constexpr int kMmaK = 32 / kElement;
   static constexpr int kK = kSkinnyRowBytes / kElement;  // of a stage
   static constexpr int kWBytes = kRows * kSkinnyRowBytes, kXBytes = kCols * kSkinnyRowBytes;
-  static constexpr int kPitch = kRows + 4;                 // of the staged sums, in floats
-  static constexpr int kUnitFloats = 32 * kBlockPitch<8>;  // the larger of the two forms
+  static constexpr int kPitch = kRows + 4;  // of the staged sums, in floats
   using Sums = float[kMmas][kCols / 2];
   // Of the 168 that each of 384 threads has: 40 + 232 + 232 = 3 * 168.
   static constexpr bool kMovesRegisters = Cfg::value.groups == 2;
@@ -53,7 +52,6 @@ struct Skinny {
   };
   struct Staged {
     alignas(16) float sums[kCols][kPitch];
-    alignas(16) float unit[kWarps][kUnitFloats];
   };
   // Large sums take the place of the stages, which are then released late.
   static constexpr bool kOverlaid = kCols > kSkinnyMaxCols;
@@ -102,52 +100,53 @@ struct Place {
   int sharer, part, parts;
 };
 template <class Cfg>
-LK_DEVICE Place place() {
+LK_DEVICE Place place(const SkinnyParams& p) {
   constexpr int kSharers = Cfg::value.sharers;
-  const int rank = int(ptx::cluster_ctarank());
-  return {rank % kSharers, rank / kSharers, int(ptx::cluster_nctarank()) / kSharers};
+  const int rank = p.log2_parts == 0 && kSharers == 1 ? 0 : int(ptx::cluster_ctarank());
+  return {rank % kSharers, rank / kSharers, 1 << p.log2_parts};
 }
 
-// This CTA's part of K: `count` stages, `step` apart.
-struct KPart {
-  int first, step, count;
-};
-LK_DEVICE KPart k_part(const SkinnyParams& p, int split, const Place& at) {
-  const auto cut = [&](std::int64_t blocks, int i, int n) { return int(blocks * i / n); };
-  const int begin = cut(p.k_blocks, split, p.splits), end = cut(p.k_blocks, split + 1, p.splits);
-  const int blocks = end - begin;
-  if (p.interleaved) {
-    return {begin + at.part, at.parts, (blocks - at.part + at.parts - 1) / at.parts};
-  }
-  const int first = cut(blocks, at.part, at.parts);
-  return {begin + first, 1, cut(blocks, at.part + 1, at.parts) - first};
-}
-
-// What a cluster computes at one time, and where this CTA's tile of it begins.
+// What a cluster computes at one time: where this CTA's tile begins, and its part of K, `blocks`
+// stages that are `step` apart. Divisions are few and of 32 bits, for no copy can begin before:
+// seven of 64 bits took 2 us (H200, 2026-12-01).
 struct Work {
-  int split, batch;
-  std::int64_t row, col;
+  int split, batch, row, col;
+  int first, step, blocks;
 };
 template <class Cfg>
-LK_DEVICE Work work_at(const SkinnyParams& p, std::int64_t tile, const Place& at) {
-  const std::int64_t of_all = std::int64_t(p.row_tiles) * p.col_tiles;
-  const std::int64_t product = tile / of_all;  // and split
-  const int in_product = int(tile - product * of_all);
-  const int col = in_product / p.row_tiles, row = in_product - col * p.row_tiles;
-  const int batch = int(product / p.splits);
-  return {.split = int(product - std::int64_t(batch) * p.splits),
-          .batch = batch,
-          .row = (std::int64_t(row) * Cfg::value.sharers + at.sharer) * Cfg::value.rows,
-          .col = std::int64_t(col) * Cfg::value.cols};
+LK_DEVICE Work work_at(const SkinnyParams& p, unsigned tile, const Place& at) {
+  unsigned row = tile, col = 0, batch = 0, split = 0;
+  if (p.tiles != p.row_tiles) {
+    const unsigned line = tile / unsigned(p.row_tiles), product = line / unsigned(p.col_tiles);
+    row = tile - line * unsigned(p.row_tiles);
+    col = line - product * unsigned(p.col_tiles);
+    batch = product / unsigned(p.splits);
+    split = product - batch * unsigned(p.splits);
+  }
+  int begin = 0, blocks = p.k_blocks;
+  if (p.splits > 1) {  // the first ones have a stage more, if they are not all alike
+    const int each = int(unsigned(p.k_blocks) / unsigned(p.splits));
+    const int more = p.k_blocks - each * p.splits;
+    begin = int(split) * each + (int(split) < more ? int(split) : more);
+    blocks = each + (int(split) < more ? 1 : 0);
+  }
+  return {.split = int(split),
+          .batch = int(batch),
+          .row = (int(row) * Cfg::value.sharers + at.sharer) * Cfg::value.rows,
+          .col = int(col) * Cfg::value.cols,
+          .first = begin + at.part,
+          .step = at.parts,
+          .blocks = (blocks - at.part + at.parts - 1) >> p.log2_parts};
 }
 
 // A cluster takes every so manieth tile.
 struct TileWalk {
-  std::int64_t tile, step;
+  unsigned tile, step;
 };
-LK_DEVICE TileWalk tile_walk() {
-  const unsigned ctas = ptx::cluster_nctarank();
-  return {blockIdx.x / ctas, gridDim.x / ctas};
+template <class Cfg>
+LK_DEVICE TileWalk tile_walk(const SkinnyParams& p) {
+  if (p.log2_parts == 0 && Cfg::value.sharers == 1) return {blockIdx.x, gridDim.x};
+  return {ptx::clusterid().x, ptx::nclusterid().x};
 }
 
 template <class Cfg>
@@ -182,16 +181,13 @@ LK_DEVICE void load_stage(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s, 
 // Stages begin .. end - 1 of this CTA's part of a tile's K.
 template <class Cfg>
 LK_DEVICE void load_stages(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s, const Place& here,
-                           std::int64_t tile, int begin, int end,
+                           unsigned tile, int begin, int end,
                            PipelinePosition<Cfg::value.stages>& at) {
   using T = Skinny<Cfg>;
   const Work work = work_at<Cfg>(p, tile, here);
-  const KPart part = k_part(p, work.split, here);
   const int w_batch = p.w_batched ? work.batch : 0, x_batch = p.x_batched ? work.batch : 0;
-  if (end > part.count) end = part.count;
-  const int turn = p.turned && part.count > 0 ? int(tile % part.count) : 0;
+  if (end > work.blocks) end = work.blocks;
   for (int i = begin; i < end; ++i, at.advance()) {
-    const int block = i + turn < part.count ? i + turn : i + turn - part.count;
     // Peers' sums, of the tile before, were read where their first stages will be.
     if (T::kSharers > 1 && i < T::kStages) {
       producer_acquire_cluster(&s.ring, at);
@@ -199,8 +195,8 @@ LK_DEVICE void load_stages(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
       producer_acquire(&s.ring, at);
     }
     producer_commit(&s.ring, at, T::kWBytes + T::kXBytes);
-    load_stage<Cfg>(p, s, here, at.stage, int(work.row), int(work.col),
-                    (part.first + block * part.step) * T::kK, w_batch, x_batch);
+    load_stage<Cfg>(p, s, here, at.stage, work.row, work.col, (work.first + i * work.step) * T::kK,
+                    w_batch, x_batch);
   }
 }
 
@@ -251,12 +247,12 @@ LK_DEVICE void multiply_stage(typename Skinny<Cfg>::Smem& s, int stage, bool fir
 
 // One arrival of this warp at the barrier of each CTA of the cluster, for what its lanes did. A
 // release to a cluster is slow (a fence of the whole GPU in SASS), so one CTA does without.
-LK_DEVICE void arrive_at_all(ptx::Mbarrier* bar) {
+LK_DEVICE void arrive_at_all(ptx::Mbarrier* bar, const Place& here, unsigned sharers) {
   __syncwarp();
-  const unsigned lane = threadIdx.x % kWarpThreads;
-  if (ptx::cluster_nctarank() == 1) {
+  const unsigned lane = threadIdx.x % kWarpThreads, ctas = unsigned(here.parts) * sharers;
+  if (ctas == 1) {
     if (lane == 0) ptx::mbarrier_arrive(bar);
-  } else if (lane < ptx::cluster_nctarank()) {
+  } else if (lane < ctas) {
     ptx::mbarrier_arrive_release_cluster(ptx::mapa(bar, lane));
   }
 }
@@ -282,62 +278,98 @@ LK_DEVICE void stage_sums(typename Skinny<Cfg>::Smem& s, const typename Skinny<C
   }
 }
 
-// The sums of all parts of K at columns col .. + 7 and rows row .. + 31 of this CTA's tile, into
-// this warp's unit: [8][kBlockPitch<32>], or transposed [32][kBlockPitch<8>].
+// Four rows of a column of this CTA's tile: the sums of all parts of K, in their order.
 template <class Cfg>
 LK_DEVICE void add_up(typename Skinny<Cfg>::Smem& s, const Place& place, int col, int row,
-                      float* unit, bool cols_by_rows) {
-  const int lane = int(threadIdx.x) % kWarpThreads;
-  const int r = lane % 8 * 4;
-  constexpr int kTimes = 2;  // four columns at a time
-  float v[kTimes][4] = {};
-#pragma unroll 4
-  for (int part = 0; part < place.parts; ++part) {
+                      float (&v)[kEpilogueVector]) {
+  constexpr int kParts = kSkinnyMaxCluster / Cfg::value.sharers;
+  auto* own = reinterpret_cast<uint4*>(&s.u.staged.sums[col][row]);
+  uint4 u[kParts];
+  if (place.parts == 1) {
+    u[0] = ptx::ld_shared(own);
+  } else {
 #pragma unroll
-    for (int t = 0; t < kTimes; ++t) {
-      auto* own = reinterpret_cast<uint4*>(&s.u.staged.sums[col + t * 4 + lane / 8][row + r]);
-      const auto rank = unsigned(part * Cfg::value.sharers + place.sharer);
-      const uint4 u =
-          place.parts == 1 ? ptx::ld_shared(own) : ptx::ld_shared_cluster(ptx::mapa(own, rank));
-      const float theirs[] = {bit_cast<float>(u.x), bit_cast<float>(u.y), bit_cast<float>(u.z),
-                              bit_cast<float>(u.w)};
-#pragma unroll
-      for (int i = 0; i < 4; ++i) v[t][i] = part == 0 ? theirs[i] : v[t][i] + theirs[i];
+    for (int i = 0; i < kParts; ++i) {  // all of them under way at once
+      if (i >= place.parts) continue;
+      u[i] =
+          ptx::ld_shared_cluster(ptx::mapa(own, unsigned(i * Cfg::value.sharers + place.sharer)));
     }
   }
 #pragma unroll
-  for (int t = 0; t < kTimes; ++t) {
-    const int c = t * 4 + lane / 8;
+  for (int i = 0; i < kParts; ++i) {
+    if (i >= place.parts) continue;
+    const std::uint32_t theirs[] = {u[i].x, u[i].y, u[i].z, u[i].w};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      float* to =
-          unit + (cols_by_rows ? c * kBlockPitch<32> + r + i : (r + i) * kBlockPitch<8> + c);
-      ptx::st_shared(reinterpret_cast<std::uint32_t*>(to), bit_cast<std::uint32_t>(v[t][i]));
+    for (int j = 0; j < kEpilogueVector; ++j) {
+      v[j] = i == 0 ? bit_cast<float>(theirs[j]) : v[j] + bit_cast<float>(theirs[j]);
     }
+  }
+}
+
+// Which rows and columns of its tile a thread finishes: four rows, in every so manieth column. The
+// parts take turns in columns.
+template <class Cfg>
+struct Share {
+  static constexpr int kQuads = Cfg::value.rows / kEpilogueVector;
+  static constexpr int kColsAtOnce = Skinny<Cfg>::kWarps * kWarpThreads / kQuads;
+  int row, col, step;
+
+  LK_DEVICE explicit Share(const Place& place)
+      : row(int(threadIdx.x) % kQuads * kEpilogueVector),
+        col(int(threadIdx.x) / kQuads + place.part * kColsAtOnce),
+        step(place.parts * kColsAtOnce) {}
+};
+
+// The bias of a thread's four rows, if they are C's columns; loaded long before it is needed.
+template <class Cfg>
+LK_DEVICE void load_bias(const SkinnyParams& p, int row, float (&bias)[kEpilogueVector]) {
+  const Epilogue& e = p.epilogue;
+#pragma unroll
+  for (int i = 0; i < kEpilogueVector; ++i) bias[i] = 0;
+  if (e.bias == nullptr || !p.cols_by_rows || e.bias_on_rows || row >= e.cols) return;
+  const std::int64_t left = e.cols - row;
+  load_columns(bias, e.bias, row, 1, left < kEpilogueVector ? int(left) : kEpilogueVector,
+               e.bias_type, false);
+}
+
+// Four rows of a column of D, of which `valid` exist, where they are not one access of C.
+LK_DEVICE void finish_each(const SkinnyParams& p, float scale, const float (&v)[kEpilogueVector],
+                           std::int64_t product, int row, int col, int valid) {
+  const Epilogue& e = p.epilogue;
+#pragma unroll 1
+  for (int i = 0; i < valid; ++i) {
+    const std::int64_t e_row = p.cols_by_rows ? col : row + i;
+    const std::int64_t e_col = p.cols_by_rows ? row + i : col;
+    float one[1] = {i == 0 ? v[0] : i == 1 ? v[1] : i == 2 ? v[2] : v[3]}, bias[1] = {};
+    if (e.bias != nullptr && !e.bias_on_rows) {
+      load_columns(bias, e.bias, e_col, 1, 1, e.bias_type, false);
+    }
+    finish(e, scale, one, bias, product, e_row, e_col, 1);
   }
 }
 
 // This CTA's share of its tile, from the sums of the parts to C, or to scratch.
 template <class Cfg>
 LK_DEVICE void finish_tile(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s, float scale,
-                           const Place& place, const Work& work) {
-  using T = Skinny<Cfg>;
-  const int warp = int(threadIdx.x) / kWarpThreads;
+                           const float (&bias)[kEpilogueVector], const Place& place,
+                           const Work& work) {
   const std::int64_t product = std::int64_t(work.batch) * p.splits + work.split;
-  float* unit = s.u.staged.unit[warp];
-  constexpr int kAcross = T::kRows / 32, kUnits = kAcross * (T::kCols / 8);
+  const Share<Cfg> share(place);
+  const int row = work.row + share.row;
+  const std::int64_t left =
+      (p.cols_by_rows ? p.epilogue.cols : p.epilogue.rows) - std::int64_t(row);
+  if (left <= 0) return;
+  const int valid = left < kEpilogueVector ? int(left) : kEpilogueVector;
+  const int cols = p.cols - work.col < Cfg::value.cols ? p.cols - work.col : Cfg::value.cols;
 #pragma unroll 1
-  for (int u = place.part * T::kWarps + warp; u < kUnits; u += place.parts * T::kWarps) {
-    const int col = u / kAcross * 8, row = u % kAcross * 32;
-    if (work.col + col >= p.cols) break;
-    add_up<Cfg>(s, place, col, row, unit, p.cols_by_rows);
-    __syncwarp();
-    if (p.cols_by_rows) {
-      store_block<8, 32>(p.epilogue, scale, unit, product, work.col + col, work.row + row);
+  for (int col = share.col; col < cols; col += share.step) {
+    float v[kEpilogueVector];
+    add_up<Cfg>(s, place, col, share.row, v);
+    if (p.cols_by_rows && p.epilogue.wide) {
+      finish(p.epilogue, scale, v, bias, product, work.col + col, row, valid);
     } else {
-      store_block<32, 8>(p.epilogue, scale, unit, product, work.row + row, work.col + col);
+      finish_each(p, scale, v, product, row, work.col + col, valid);
     }
-    __syncwarp();
   }
 }
 
@@ -349,23 +381,23 @@ LK_DEVICE void sync_multipliers() {
 }
 
 template <class Cfg>
-LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s) {
+LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
+                              const Place& here, const TileWalk& walk) {
   using T = Skinny<Cfg>;
   const float scale = product_scale(p.epilogue);
-  const Place here = place<Cfg>();
-  const TileWalk walk = tile_walk();
   PipelinePosition<T::kStages> at;
   std::uint32_t parity = 0;
-  for (std::int64_t tile = walk.tile; tile < p.tiles; tile += walk.step, parity ^= 1) {
+  for (unsigned tile = walk.tile; tile < unsigned(p.tiles); tile += walk.step, parity ^= 1) {
     const Work work = work_at<Cfg>(p, tile, here);
-    const KPart part = k_part(p, work.split, here);
-    const int kept = !T::kOverlaid ? 0 : part.count < T::kStages ? part.count : T::kStages;
+    const int kept = !T::kOverlaid ? 0 : work.blocks < T::kStages ? work.blocks : T::kStages;
     PipelinePosition<T::kStages> held = at;  // of the first stage that is not released yet
+    float bias[kEpilogueVector];
+    load_bias<Cfg>(p, work.row + Share<Cfg>(here).row, bias);
     typename T::Sums acc;
-    for (int i = 0; i < part.count; ++i, at.advance()) {
+    for (int i = 0; i < work.blocks; ++i, at.advance()) {
       consumer_wait(&s.ring, at);
       multiply_stage<Cfg>(s, at.stage, i == 0, acc);
-      if (i + kept < part.count) {
+      if (i + kept < work.blocks) {
         release_stage<Cfg>(s, here, at);
         held.advance();
       }
@@ -376,10 +408,10 @@ LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem&
       wait_for_all(&s.sums_empty, parity ^ 1);  // nobody reads those of the last tile any more
     }
     stage_sums<Cfg>(s, acc);
-    arrive_at_all(&s.sums_full);
+    arrive_at_all(&s.sums_full, here, T::kSharers);
     wait_for_all(&s.sums_full, parity);
-    finish_tile<Cfg>(p, s, scale, here, work);
-    arrive_at_all(&s.sums_empty);
+    finish_tile<Cfg>(p, s, scale, bias, here, work);
+    arrive_at_all(&s.sums_empty, here, T::kSharers);
     if constexpr (T::kOverlaid) {
       wait_for_all(&s.sums_empty, parity);
       ptx::fence_proxy_async_shared_cta();  // the sums come before the next copies
@@ -391,8 +423,8 @@ LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem&
 
 // Of all threads of the cluster. Never arrive at one time and wait later: in a cluster of one CTA
 // the wait is the barrier.
-LK_DEVICE void meet_cluster() {
-  if (ptx::cluster_nctarank() == 1) {
+LK_DEVICE void meet_cluster(bool alone) {
+  if (alone) {
     __syncthreads();
   } else {
     ptx::barrier_cluster_arrive_release();
@@ -407,37 +439,40 @@ __global__ void __launch_bounds__(Cfg::value.tile().threads(), Cfg::value.ctas_p
   auto& s = ptx::dynamic_smem<typename T::Smem>();
   const bool loads = threadIdx.x / kWarpThreads >= T::kWarps;
   const bool leads = threadIdx.x / kWarpThreads == T::kWarps && ptx::elect_sync();
-  const Place here = place<Cfg>();
-  const TileWalk walk = tile_walk();
-  // What a CTA copies for itself alone need not wait for anybody.
-  const int early = T::kSharers == 1 ? T::kStages : 0;
-  PipelinePosition<T::kStages> at;
+  const bool alone = T::kSharers == 1 && p.log2_parts == 0;
   if (leads) {
     ptx::prefetch_tensormap(&p.w);
     ptx::prefetch_tensormap(&p.x);
     init_pipeline(&s.ring, 1, T::kWarps * T::kSharers);
-    const unsigned arrivals = ptx::cluster_nctarank() * T::kWarps;
+    const unsigned arrivals = (T::kSharers << p.log2_parts) * T::kWarps;
     ptx::mbarrier_init(&s.sums_full, arrivals);
     ptx::mbarrier_init(&s.sums_empty, arrivals);
     ptx::fence_mbarrier_init_release_cluster();
-    if (walk.tile < p.tiles) load_stages<Cfg>(p, s, here, walk.tile, 0, early, at);
   }
+  const Place here = place<Cfg>(p);
+  const TileWalk walk = tile_walk<Cfg>(p);
+  // What a CTA copies for itself alone need not wait for its peers.
+  constexpr int kEarly = T::kSharers == 1 ? T::kStages : 0;
+  PipelinePosition<T::kStages> at;
+  if (leads && !alone) load_stages<Cfg>(p, s, here, walk.tile, 0, kEarly, at);
   __syncwarp();
-  meet_cluster();
+  meet_cluster(alone);
   ptx::griddepcontrol_launch_dependents();  // what adds up splits waits for them by itself
   if (loads) {
     if constexpr (T::kMovesRegisters) ptx::setmaxnreg_dec<T::kProducerRegisters>();
     if (leads) {
-      for (std::int64_t tile = walk.tile; tile < p.tiles; tile += walk.step) {
-        load_stages<Cfg>(p, s, here, tile, tile == walk.tile ? early : 0, p.k_blocks, at);
+      int begin = alone ? 0 : kEarly;
+      for (unsigned tile = walk.tile; tile < unsigned(p.tiles); tile += walk.step, begin = 0) {
+        load_stages<Cfg>(p, s, here, tile, begin, p.k_blocks, at);
       }
     }
   } else {
     if constexpr (T::kMovesRegisters) ptx::setmaxnreg_inc<T::kConsumerRegisters>();
-    multiply_tiles<Cfg>(p, s);
+    multiply_tiles<Cfg>(p, s, here, walk);
   }
   __syncwarp();
-  meet_cluster();  // peers may still read this CTA's sums, copy into it, or arrive on its barriers
+  // Peers may still read this CTA's sums, copy into it, or arrive on its barriers.
+  if (!alone) meet_cluster(false);
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -53,7 +53,8 @@ LK_DEVICE void finish_rows(const SkinnyCombineParams& p, float scale, float (&v)
 
 // ---- Sums in scratch ---------------------------------------------------------------------------
 
-constexpr int kCombineThreads = 128;
+constexpr int kCombineThreads = 64;  // many CTAs: what counts is the latency
+constexpr int kCombineBatch = 8;     // splits loaded at once
 
 // Four rows of D in one column: the splits in their order, then the epilogue.
 __global__ void __launch_bounds__(kCombineThreads)
@@ -69,13 +70,23 @@ __global__ void __launch_bounds__(kCombineThreads)
     const std::int64_t of_split = p.cols * p.pitch;
     const float* from = p.sums + (batch * p.splits * p.cols + col) * p.pitch + row;
     float v[kEpilogueVector] = {};
-#pragma unroll 8
-    for (int s = 0; s < p.splits; ++s) {
-      const uint4 u = ptx::ld_global(reinterpret_cast<const uint4*>(from + s * of_split));
-      const float theirs[] = {bit_cast<float>(u.x), bit_cast<float>(u.y), bit_cast<float>(u.z),
-                              bit_cast<float>(u.w)};
+    for (int first = 0; first < p.splits; first += kCombineBatch) {
+      uint4 u[kCombineBatch];
 #pragma unroll
-      for (int j = 0; j < kEpilogueVector; ++j) v[j] = s == 0 ? theirs[j] : v[j] + theirs[j];
+      for (int j = 0; j < kCombineBatch; ++j) {
+        const int s = first + j < p.splits ? first + j : first;
+        u[j] = ptx::ld_global(reinterpret_cast<const uint4*>(from + s * of_split));
+      }
+#pragma unroll
+      for (int j = 0; j < kCombineBatch; ++j) {
+        if (first + j >= p.splits) break;
+        const std::uint32_t theirs[] = {u[j].x, u[j].y, u[j].z, u[j].w};
+#pragma unroll
+        for (int i = 0; i < kEpilogueVector; ++i) {
+          const float t = bit_cast<float>(theirs[i]);
+          v[i] = first + j == 0 ? t : v[i] + t;
+        }
+      }
     }
     finish_rows(p, scale, v, batch, row, col);
   }
