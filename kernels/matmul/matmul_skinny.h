@@ -26,9 +26,10 @@ struct SkinnyTile {
   constexpr int threads() const { return 128 * groups + (groups == 1 ? 32 : 128); }
 };
 
+// By columns, then rows; the last is for a deep K. One CTA an SM.
 inline constexpr SkinnyTile kSkinnyTiles[] = {
-    {128, 8, 1, 1, 5, 2},  {128, 16, 1, 1, 5, 2},  {128, 32, 1, 1, 4, 2},
-    {128, 64, 1, 1, 3, 2}, {128, 256, 2, 2, 4, 1},
+    {64, 8, 1, 1, 16, 1},  {128, 8, 1, 1, 8, 1},  {64, 16, 1, 1, 16, 1},  {128, 16, 1, 1, 8, 1},
+    {64, 64, 1, 1, 10, 1}, {128, 64, 1, 1, 7, 1}, {128, 256, 2, 2, 4, 1},
 };
 
 // What an instantiation fixes, as a template argument: flat, see kernels/common/config_table.h.
@@ -58,6 +59,7 @@ __host__ __device__ constexpr ptx::Swizzle skinny_x_swizzle(int row_bytes) {
 struct SkinnyParams {
   ptx::TensorMap w;    // (k, row, batch), or (row, k, batch) in boxes of 64 rows
   ptx::TensorMap x;    // (k, col, batch), or (col, k, batch) in boxes of 64 columns or all
+  std::int32_t rows;   // of a CTA's tile: at most those of the instantiation
   std::int32_t tiles;  // of a cluster: row tiles, times column tiles, times products and splits
   std::int32_t row_tiles, col_tiles;  // of a cluster
   std::int32_t splits;                // of K, among tiles

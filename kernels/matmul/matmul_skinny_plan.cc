@@ -79,39 +79,63 @@ std::int64_t k_blocks_of(const Problem& p) {
 
 bool is_narrow(const Problem& p) { return std::min(p.m, p.n) <= kSkinnyMaxCols; }
 
-int tile_index_of(const Problem& p) {
-  int i = 0;
-  while (i + 1 < int(std::size(kSkinnyTiles)) && kSkinnyTiles[i].cols < std::min(p.m, p.n)) ++i;
-  return i;
+// Clusters of the problem's tiles of so many rows, K uncut.
+std::int64_t tiles_of(const Problem& p, int cols, std::int64_t rows) {
+  return blocks_in(std::max(p.m, p.n), rows) * blocks_in(std::min(p.m, p.n), cols) * p.batch;
 }
 
-// Clusters of the problem's tiles, K uncut.
-std::int64_t tiles_of(const Problem& p, const SkinnyTile& t) {
-  return blocks_in(std::max(p.m, p.n), t.rows * t.sharers) * blocks_in(std::min(p.m, p.n), t.cols) *
-         p.batch;
+constexpr std::int64_t kFewestBlocks = 8;  // of K, in a part
+
+// Few columns. Each SM gets one tile, or equally many, since it is the SMs that share the memory's
+// rate: with tiles of 64 rows, two on most SMs and one on the others, some CTAs were done after 21 us
+// and some after 32 (14336 x 4096 of bf16, H200, 2026-12-01). K is cut only where rows are few.
+SkinnyCut cut_narrow(const Problem& p, const DeviceProperties& device, bool rows_adjacent) {
+  constexpr std::int64_t kMostRows = 128, kStep = 8;
+  // Whole boxes of 64 are copied where the rows are adjacent.
+  const std::int64_t fewest = rows_adjacent ? 56 : 32;
+  const std::int64_t all = std::max(p.m, p.n), k_blocks = k_blocks_of(p);
+  SkinnyCut cut{int(kMostRows), 1, 1};
+  for (int parts = 1; parts <= kSkinnyMaxCluster; parts *= 2) {
+    if (parts > 1 && k_blocks < parts * kFewestBlocks) break;
+    const std::int64_t clusters = std::max<std::int64_t>(1, device.sm_count / parts);
+    const std::int64_t waves = blocks_in(all * p.batch, clusters * kMostRows);
+    const std::int64_t tiles = std::max<std::int64_t>(1, clusters * waves / p.batch);
+    const std::int64_t rows = blocks_in(blocks_in(all, tiles), kStep) * kStep;
+    cut = {int(std::min(rows, kMostRows)), parts, 1};
+    if (rows >= fewest) break;
+  }
+  return cut;
 }
 
-// Parts of K that fill the device, none too short.
-constexpr std::int64_t kFewestBlocks = 8;  // of a part
+// Parts of a deep K that fill the device, none too short.
 std::int64_t parts_of(const Problem& p, const SkinnyTile& t, const DeviceProperties& device) {
-  const std::int64_t slots = std::int64_t(device.sm_count) * t.ctas_per_sm / t.sharers;
-  return std::max<std::int64_t>(1,
-                                std::min(slots / tiles_of(p, t), k_blocks_of(p) / kFewestBlocks));
+  const std::int64_t slots = device.sm_count / t.sharers;
+  const std::int64_t tiles = tiles_of(p, t.cols, t.rows * t.sharers);
+  return std::max<std::int64_t>(1, std::min(slots / tiles, k_blocks_of(p) / kFewestBlocks));
 }
 
-SkinnyCut cut_of(const Problem& p, const SkinnyTile& t, const DeviceProperties& device) {
+SkinnyCut cut_deep(const Problem& p, const SkinnyTile& t, const DeviceProperties& device) {
   const std::int64_t parts = parts_of(p, t, device);
   const int most = kSkinnyMaxCluster / t.sharers;
-  if (parts <= most || is_narrow(p)) {
+  if (parts <= most) {
     int of_cluster = 1;
-    while (of_cluster * 2 <= std::min<std::int64_t>(parts, most)) of_cluster *= 2;
-    return {of_cluster, 1};
+    while (of_cluster * 2 <= parts) of_cluster *= 2;
+    return {t.rows, of_cluster, 1};
   }
   // Clusters of eight do not fill every SM: 120 of 132 (H200, 2026-11-29).
   constexpr std::int64_t kAll = 11, kUsed = 10;
-  const std::int64_t slots = std::int64_t(device.sm_count) * t.ctas_per_sm / t.sharers;
-  const std::int64_t used = std::min(parts, slots * kUsed / kAll / tiles_of(p, t));
-  return {most, int(std::max<std::int64_t>(1, used / most))};
+  const std::int64_t slots = device.sm_count / t.sharers;
+  const std::int64_t used =
+      std::min(parts, slots * kUsed / kAll / tiles_of(p, t.cols, t.rows * t.sharers));
+  return {t.rows, most, int(std::max<std::int64_t>(1, used / most))};
+}
+
+constexpr int kDeepTile = int(std::size(kSkinnyTiles)) - 1;
+
+int narrow_tile(std::int64_t cols, std::int64_t rows) {
+  int i = 0;
+  while (kSkinnyTiles[i].cols < cols || kSkinnyTiles[i].rows < rows) ++i;
+  return i;
 }
 
 }  // namespace
@@ -122,13 +146,13 @@ const char* refuse_skinny(const Problem& p, const DeviceProperties& device) {
   constexpr std::int64_t kFewParts = 3;  // of K
   if (p.k == 0) return "no product";
   if (p.a.type != DType::bf16 && p.a.type != DType::f16) return "takes bf16 and f16";
-  constexpr std::int64_t kMostSplits = 128;
+  constexpr std::int64_t kMostSplits = 128, kFewestRows = 8;
   if (std::max({p.m, p.n, p.k, p.batch}) > kMost ||
-      tiles_of(p, kSkinnyTiles[tile_index_of(p)]) > kMost / kMostSplits) {
+      tiles_of(p, kSkinnyMaxCols, kFewestRows) > kMost / kMostSplits) {
     return "counts with 32 bits";
   }
   if (!is_narrow(p) && (p.k < kDeep * std::max(p.m, p.n) ||
-                        parts_of(p, kSkinnyTiles[tile_index_of(p)], device) < kFewParts)) {
+                        parts_of(p, kSkinnyTiles[kDeepTile], device) < kFewParts)) {
     return "takes at most 64 rows or columns, or few of them and a deep k";
   }
   const Sides sides = sides_of(p);
@@ -153,16 +177,17 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, SkinnyC
   plan.cols = sides.x.mn;
   plan.ctas = cut.parts * tile.sharers;
   plan.w = tensor_of(sides.w, plan.w_major, p.batch,
-                     plan.w_major == ptx::Major::k ? tile.rows : kSkinnyMmaRows);
+                     plan.w_major == ptx::Major::k ? cut.rows : kSkinnyMmaRows);
   plan.x = tensor_of(sides.x, plan.x_major, p.batch,
                      plan.x_major == ptx::Major::k ? tile.cols / tile.sharers
                                                    : std::min(tile.cols, kSkinnyBoxCols));
 
   SkinnyParams& params = plan.params;
-  params.row_tiles = std::int32_t(blocks_in(plan.rows, tile.rows * tile.sharers));
+  params.rows = cut.rows;
+  params.row_tiles = std::int32_t(blocks_in(plan.rows, cut.rows * tile.sharers));
   params.col_tiles = std::int32_t(blocks_in(plan.cols, tile.cols));
   params.splits = cut.splits;
-  params.tiles = std::int32_t(tiles_of(p, tile) * params.splits);
+  params.tiles = std::int32_t(tiles_of(p, tile.cols, cut.rows * tile.sharers) * params.splits);
   while (1 << params.log2_parts < cut.parts) ++params.log2_parts;
   params.k_blocks = std::int32_t(k_blocks_of(p));
   params.cols = std::int32_t(plan.cols);
@@ -177,14 +202,18 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, SkinnyC
 }
 
 SkinnyPlan make_skinny_plan(const Problem& p, const DeviceProperties& device, int max_sms) {
-  const int index = tile_index_of(p);
+  int index = kDeepTile;
+  SkinnyCut cut;
+  if (is_narrow(p)) {
+    cut = cut_narrow(p, device, major_of(sides_of(p).w) == ptx::Major::mn);
+    index = narrow_tile(std::min(p.m, p.n), cut.rows);
+  } else {
+    cut = cut_deep(p, kSkinnyTiles[index], device);
+  }
   const SkinnyTile& tile = kSkinnyTiles[index];
-  const SkinnyCut cut = cut_of(p, tile, device);
-  const std::int64_t capped = std::int64_t(max_sms) * tile.ctas_per_sm / (cut.parts * tile.sharers);
-  SkinnyPlan plan =
-      make_skinny_plan_of(p, tile, cut,
-                          max_sms < device.sm_count ? std::max<std::int64_t>(1, capped)
-                                                    : std::numeric_limits<std::int64_t>::max());
+  const std::int64_t clusters =
+      std::int64_t(max_sms) * tile.ctas_per_sm / (cut.parts * tile.sharers);
+  SkinnyPlan plan = make_skinny_plan_of(p, tile, cut, std::max<std::int64_t>(1, clusters));
   plan.tile_index = index;
   return plan;
 }
@@ -194,8 +223,8 @@ std::string describe_skinny_plan(const SkinnyPlan& plan) {
   const int parts = plan.ctas / plan.tile.sharers;
   std::string text = fmt::format(
       "path: wgmma with {} as its 64 rows, {} tile(s) of {} x {}, {} stages of 128 bytes of k\n",
-      plan.w_is_a ? "a" : "b^T", p.tiles / p.splits * plan.tile.sharers, plan.tile.rows,
-      plan.tile.cols, plan.tile.stages);
+      plan.w_is_a ? "a" : "b^T", p.tiles / p.splits * plan.tile.sharers, p.rows, plan.tile.cols,
+      plan.tile.stages);
   text += fmt::format("k: {} stages in {} part(s), {} of them in a cluster\n", p.k_blocks,
                       parts * p.splits, parts);
   text +=

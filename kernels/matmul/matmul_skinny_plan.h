@@ -28,9 +28,10 @@ const char* refuse_skinny(const Problem& problem, const DeviceProperties& device
 // max_sms does not change the sums' order.
 SkinnyPlan make_skinny_plan(const Problem& problem, const DeviceProperties& device, int max_sms);
 
-// How K is cut: in `splits` that are added up through scratch, of `parts` each in a cluster.
+// Rows of a CTA's tile, and how K is cut: in `splits` that are added up through scratch, of `parts`
+// each in a cluster.
 struct SkinnyCut {
-  int parts, splits;
+  int rows, parts, splits;
 };
 // The same with another tile and cut. For tuning.
 SkinnyPlan make_skinny_plan_of(const Problem& problem, const SkinnyTile& tile, SkinnyCut cut,

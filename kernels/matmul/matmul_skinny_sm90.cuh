@@ -132,7 +132,7 @@ LK_DEVICE Work work_at(const SkinnyParams& p, unsigned tile, const Place& at) {
   }
   return {.split = int(split),
           .batch = int(batch),
-          .row = (int(row) * Cfg::value.sharers + at.sharer) * Cfg::value.rows,
+          .row = (int(row) * Cfg::value.sharers + at.sharer) * p.rows,
           .col = int(col) * Cfg::value.cols,
           .first = begin + at.part,
           .step = at.parts,
@@ -160,6 +160,7 @@ LK_DEVICE void load_stage(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s, 
   } else {
 #pragma unroll
     for (int i = 0; i < T::kRows / T::kMmaRows; ++i) {
+      if (i * T::kMmaRows >= p.rows) break;
       ptx::cp_async_bulk_tensor_3d_shared_global(w + i * T::kNextRows, &p.w, row + i * T::kMmaRows,
                                                  k, w_batch, full);
     }
@@ -187,6 +188,10 @@ LK_DEVICE void load_stages(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
   const Work work = work_at<Cfg>(p, tile, here);
   const int w_batch = p.w_batched ? work.batch : 0, x_batch = p.x_batched ? work.batch : 0;
   if (end > work.blocks) end = work.blocks;
+  const auto bytes =
+      std::uint32_t((T::kWByK ? p.rows : (p.rows + T::kMmaRows - 1) / T::kMmaRows * T::kMmaRows) *
+                        kSkinnyRowBytes +
+                    T::kXBytes);
   for (int i = begin; i < end; ++i, at.advance()) {
     // Peers' sums, of the tile before, were read where their first stages will be.
     if (T::kSharers > 1 && i < T::kStages) {
@@ -194,7 +199,7 @@ LK_DEVICE void load_stages(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
     } else {
       producer_acquire(&s.ring, at);
     }
-    producer_commit(&s.ring, at, T::kWBytes + T::kXBytes);
+    producer_commit(&s.ring, at, bytes);
     load_stage<Cfg>(p, s, here, at.stage, work.row, work.col, (work.first + i * work.step) * T::kK,
                     w_batch, x_batch);
   }
@@ -356,8 +361,8 @@ LK_DEVICE void finish_tile(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
   const std::int64_t product = std::int64_t(work.batch) * p.splits + work.split;
   const Share<Cfg> share(place);
   const int row = work.row + share.row;
-  const std::int64_t left =
-      (p.cols_by_rows ? p.epilogue.cols : p.epilogue.rows) - std::int64_t(row);
+  std::int64_t left = (p.cols_by_rows ? p.epilogue.cols : p.epilogue.rows) - std::int64_t(row);
+  if (left > p.rows - share.row) left = p.rows - share.row;
   if (left <= 0) return;
   const int valid = left < kEpilogueVector ? int(left) : kEpilogueVector;
   const int cols = p.cols - work.col < Cfg::value.cols ? p.cols - work.col : Cfg::value.cols;
@@ -380,10 +385,29 @@ LK_DEVICE void sync_multipliers() {
   ptx::bar_sync(kBarrier, Skinny<Cfg>::kWarps * kWarpThreads);
 }
 
+// Rows of the stages that no copy fills are multiplied, too.
+template <class Cfg>
+LK_DEVICE void clear_unused_rows(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s) {
+  using T = Skinny<Cfg>;
+  if (!T::kWByK || p.rows == T::kRows) return;
+  constexpr int kVectors = kSkinnyRowBytes / int(sizeof(uint4));
+  const int begin = p.rows * kVectors;
+#pragma unroll 1
+  for (int stage = 0; stage < T::kStages; ++stage) {
+    auto* w = reinterpret_cast<uint4*>(s.u.stages.w[stage]);
+    for (int i = begin + int(threadIdx.x); i < T::kRows * kVectors; i += T::kWarps * kWarpThreads) {
+      ptx::st_shared(w + i, make_uint4(0, 0, 0, 0));
+    }
+  }
+  ptx::fence_proxy_async_shared_cta();
+  sync_multipliers<Cfg>();
+}
+
 template <class Cfg>
 LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s,
                               const Place& here, const TileWalk& walk) {
   using T = Skinny<Cfg>;
+  clear_unused_rows<Cfg>(p, s);
   const float scale = product_scale(p.epilogue);
   PipelinePosition<T::kStages> at;
   std::uint32_t parity = 0;

@@ -52,7 +52,7 @@ TEST(MatmulSkinnyPlan, ColumnsFitTheTile) {
   for (std::int64_t few = 1; few <= 64; ++few) {
     const SkinnyPlan plan = plan_of(layer(few, 14336, 4096));
     EXPECT_GE(plan.tile.cols, few);
-    EXPECT_LT(plan.tile.cols, std::max<std::int64_t>(2 * few, 9));
+    EXPECT_LE(plan.tile.cols, few <= 8 ? 8 : few <= 16 ? 16 : 64);
   }
 }
 
@@ -70,7 +70,10 @@ TEST(MatmulSkinnyPlan, PartsOfK) {
           EXPECT_EQ(plan.ctas % plan.tile.sharers, 0);
           EXPECT_LE(std::int64_t(parts) * plan.params.splits, plan.params.k_blocks);
           EXPECT_EQ(plan.params.splits > 1, plan.scratch_bytes > 0);
-          EXPECT_EQ(plan.clusters, plan.params.tiles);
+          EXPECT_LE(plan.clusters, plan.params.tiles);
+          EXPECT_LE(plan.params.rows, plan.tile.rows);
+          EXPECT_GE(std::int64_t(plan.params.row_tiles) * plan.params.rows * plan.tile.sharers,
+                    plan.rows);
           if (few <= 64) {
             EXPECT_EQ(plan.params.splits, 1);
           }
