@@ -246,8 +246,6 @@ LK_DEVICE void multiply_stage(typename Skinny<Cfg>::Smem& s, int stage, bool fir
     }
   }
   ptx::wgmma_commit_group();
-#pragma unroll
-  for (int m = 0; m < T::kMmas; ++m) ptx::wgmma_wait_group<0>(acc[m]);
 }
 
 // One arrival of this warp at the barrier of each CTA of the cluster, for what its lanes did. A
@@ -353,25 +351,57 @@ LK_DEVICE void finish_each(const SkinnyParams& p, float scale, const float (&v)[
   }
 }
 
+// The usual end, several columns at once: what counts here is latency, with one warp a scheduler.
+LK_DEVICE bool is_plain(const SkinnyParams& p) {
+  const Epilogue& e = p.epilogue;
+  return p.cols_by_rows && e.wide && e.c_in == nullptr && e.product &&
+         (e.bias == nullptr || !e.bias_on_rows) &&
+         (e.activation == Activation::none || e.activation == Activation::relu);
+}
+template <class Cfg>
+LK_DEVICE void finish_plain(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s, float scale,
+                            const float (&bias)[kEpilogueVector], const Place& place,
+                            const Share<Cfg>& share, std::int64_t c, int cols, int valid) {
+  const Epilogue& e = p.epilogue;
+  const bool relu = e.activation == Activation::relu;
+#pragma unroll 4
+  for (int col = share.col; col < cols; col += share.step) {
+    float v[kEpilogueVector];
+    add_up<Cfg>(s, place, col, share.row, v);
+#pragma unroll
+    for (int i = 0; i < kEpilogueVector; ++i) {
+      v[i] = scale * v[i];
+      if (e.bias != nullptr) v[i] += bias[i];
+      if (relu) v[i] = ptx::max_NaN_f32(v[i], 0.0f);
+    }
+    store_columns(v, e.c, c + col * e.row_stride, 1, valid, e.type, true);
+  }
+}
+
 // This CTA's share of its tile, from the sums of the parts to C, or to scratch.
 template <class Cfg>
 LK_DEVICE void finish_tile(const SkinnyParams& p, typename Skinny<Cfg>::Smem& s, float scale,
                            const float (&bias)[kEpilogueVector], const Place& place,
                            const Work& work) {
+  const Epilogue& e = p.epilogue;
   const std::int64_t product = std::int64_t(work.batch) * p.splits + work.split;
   const Share<Cfg> share(place);
   const int row = work.row + share.row;
-  std::int64_t left = (p.cols_by_rows ? p.epilogue.cols : p.epilogue.rows) - std::int64_t(row);
+  std::int64_t left = (p.cols_by_rows ? e.cols : e.rows) - std::int64_t(row);
   if (left > p.rows - share.row) left = p.rows - share.row;
   if (left <= 0) return;
   const int valid = left < kEpilogueVector ? int(left) : kEpilogueVector;
   const int cols = p.cols - work.col < Cfg::value.cols ? p.cols - work.col : Cfg::value.cols;
+  if (is_plain(p)) {
+    const std::int64_t c = product * e.batch_stride + work.col * e.row_stride + row;
+    return finish_plain<Cfg>(p, s, scale, bias, place, share, c, cols, valid);
+  }
 #pragma unroll 1
   for (int col = share.col; col < cols; col += share.step) {
     float v[kEpilogueVector];
     add_up<Cfg>(s, place, col, share.row, v);
-    if (p.cols_by_rows && p.epilogue.wide) {
-      finish(p.epilogue, scale, v, bias, product, work.col + col, row, valid);
+    if (p.cols_by_rows && e.wide) {
+      finish(e, scale, v, bias, product, work.col + col, row, valid);
     } else {
       finish_each(p, scale, v, product, row, work.col + col, valid);
     }
@@ -418,14 +448,19 @@ LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem&
     float bias[kEpilogueVector];
     load_bias<Cfg>(p, work.row + Share<Cfg>(here).row, bias);
     typename T::Sums acc;
+    // One stage's products are under way while the next one is waited for.
     for (int i = 0; i < work.blocks; ++i, at.advance()) {
       consumer_wait(&s.ring, at);
       multiply_stage<Cfg>(s, at.stage, i == 0, acc);
-      if (i + kept < work.blocks) {
-        release_stage<Cfg>(s, here, at);
+      ptx::wgmma_wait_group<1>();
+      if (i > 0 && i + kept <= work.blocks) {
+        release_stage<Cfg>(s, here, held);
         held.advance();
       }
     }
+#pragma unroll
+    for (int m = 0; m < T::kMmas; ++m) ptx::wgmma_wait_group<0>(acc[m]);
+    if (kept == 0) release_stage<Cfg>(s, here, held);
     if constexpr (T::kOverlaid) {
       sync_multipliers<Cfg>();  // all of them have read the stages
     } else {
@@ -435,6 +470,7 @@ LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem&
     arrive_at_all(&s.sums_full, here, T::kSharers);
     wait_for_all(&s.sums_full, parity);
     finish_tile<Cfg>(p, s, scale, bias, here, work);
+    if (tile + walk.step >= unsigned(p.tiles)) break;
     arrive_at_all(&s.sums_empty, here, T::kSharers);
     if constexpr (T::kOverlaid) {
       wait_for_all(&s.sums_empty, parity);
