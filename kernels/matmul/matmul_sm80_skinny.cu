@@ -6,7 +6,7 @@
 //           multiples of 16 bytes; C and C_in any strides; batch. Others: matmul_sm90_skinny.
 // Types     f16, bf16: tensor cores, fp32 sums. f8: converted to f16, exactly, in registers.
 // Numerics  K is cut in parts, one a warp of a CTA, which are added up in their order. How many
-//           depends on the shape and the device: so do an element's bits. No atomics.
+//           depends on the shape: so do an element's bits. No atomics.
 // Floor     m k + k n + m n elements, of which nearly all are the larger operand's: 117 MB for
 //           14336 x 4096 of bf16, which a plain sum of its elements reads in 27 us (H200).
 //
@@ -29,17 +29,17 @@ struct Row {
   }
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
-    return set_of(problem).launch(make_stream_plan(problem, context.properties), context);
+    return set_of(problem).launch(make_stream_plan(problem), context);
   }
 
   static std::string describe(const Problem& problem, const LaunchContext& context) {
-    return describe_stream_plan(make_stream_plan(problem, context.properties), context);
+    return describe_stream_plan(make_stream_plan(problem), context);
   }
 
   static std::size_t workspace_bytes(const Problem&, const DeviceProperties&) { return 0; }
 
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
-    return set_of(problem).resources(make_stream_plan(problem, *problem.device).tile, out);
+    return set_of(problem).resources(make_stream_plan(problem).tile, out);
   }
 
   static cudaError_t preload() {

@@ -54,21 +54,21 @@ LK_DEVICE void finish_rows(const SkinnyCombineParams& p, float scale, float (&v)
 // ---- Sums in scratch ---------------------------------------------------------------------------
 
 constexpr int kCombineThreads = 64;  // many CTAs: what counts is the latency
-constexpr int kCombineBatch = 8;     // splits loaded at once
+constexpr int kCombineBatch = 16;    // splits loaded at once
 
 // Four rows of D in one column: the splits in their order, then the epilogue.
 __global__ void __launch_bounds__(kCombineThreads)
     matmul_sm90_skinny_combine(const SkinnyCombineParams p) {
-  ptx::griddepcontrol_wait();
   const float scale = product_scale(p.epilogue);
-  const std::int64_t across = p.pitch / kEpilogueVector, items = across * p.cols * p.batch;
-  const std::int64_t step = std::int64_t(gridDim.x) * kCombineThreads;
-  for (std::int64_t i = std::int64_t(blockIdx.x) * kCombineThreads + threadIdx.x; i < items;
-       i += step) {
-    const std::int64_t line = i / across, row = (i - line * across) * kEpilogueVector;
-    const std::int64_t batch = line / p.cols, col = line - batch * p.cols;
+  // Few enough for 32 bits: there are three parts of K or more to an SM (refuse_skinny).
+  const auto across = unsigned(p.pitch) / kEpilogueVector, cols = unsigned(p.cols);
+  const unsigned items = across * cols * unsigned(p.batch), step = gridDim.x * kCombineThreads;
+  ptx::griddepcontrol_wait();
+  for (unsigned i = blockIdx.x * kCombineThreads + threadIdx.x; i < items; i += step) {
+    const unsigned line = i / across, row = (i - line * across) * kEpilogueVector;
+    const unsigned batch = line / cols, col = line - batch * cols;
     const std::int64_t of_split = p.cols * p.pitch;
-    const float* from = p.sums + (batch * p.splits * p.cols + col) * p.pitch + row;
+    const float* from = p.sums + (std::int64_t(batch) * p.splits * p.cols + col) * p.pitch + row;
     float v[kEpilogueVector] = {};
     for (int first = 0; first < p.splits; first += kCombineBatch) {
       uint4 u[kCombineBatch];

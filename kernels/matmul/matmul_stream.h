@@ -20,11 +20,9 @@ struct StreamTile {
 
 // For as many columns, the fewest warps first.
 inline constexpr StreamTile kStreamTiles[] = {
-    {8, 16, 256, 4, 4},
-    {8, 8, 512, 4, 4},
-    {16, 16, 256, 4, 4},
+    {8, 16, 256, 2, 8},
+    {16, 32, 128, 4, 4},
 };
-inline constexpr int kStreamWarpsPerSm = 12;
 
 // What an instantiation fixes, as a template argument: flat, see kernels/common/config_table.h.
 struct StreamConfig {

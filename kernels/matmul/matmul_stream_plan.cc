@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "kernels/common/launch_plan.h"
 #include "kernels/matmul/matmul_sides.h"
@@ -11,18 +10,10 @@
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
-// Of those that take so many columns: the first whose CTAs give every SM enough warps.
-int tile_of(std::int64_t rows, std::int64_t cols, std::int64_t batch,
-            const DeviceProperties& device) {
-  int found = 0;
-  for (int i = 0; i < int(std::size(kStreamTiles)); ++i) {
-    const StreamTile& t = kStreamTiles[i];
-    if (cols > t.cols || (i > 0 && cols <= kStreamTiles[i].cols / 2 && t.cols > 8)) continue;
-    found = i;
-    const std::int64_t ctas = blocks_in(rows, t.rows) * batch;
-    if (ctas * t.warps >= std::int64_t(device.sm_count) * kStreamWarpsPerSm) break;
-  }
-  return found;
+int tile_of(std::int64_t cols) {
+  int i = 0;
+  while (kStreamTiles[i].cols < cols) ++i;
+  return i;
 }
 
 }  // namespace
@@ -45,14 +36,14 @@ const char* refuse_stream(const Problem& p, const DeviceProperties& device) {
   return nullptr;
 }
 
-StreamPlan make_stream_plan(const Problem& p, const DeviceProperties& device) {
+StreamPlan make_stream_plan(const Problem& p) {
   const Sides sides = sides_of(p);
   const auto bytes = [](const Side& s, std::int64_t elements) {
     return elements * std::int64_t(size_of(s.type));
   };
   StreamPlan plan{};
   plan.w_is_a = sides.w_is_a;
-  plan.tile = tile_of(sides.w.mn, sides.x.mn, p.batch, device);
+  plan.tile = tile_of(sides.x.mn);
   StreamParams& params = plan.params;
   params.w = sides.w.data;
   params.x = sides.x.data;

@@ -18,7 +18,7 @@ struct StreamPlan {
 // Null, or why the kernel leaves the problem to others.
 const char* refuse_stream(const Problem& problem, const DeviceProperties& device);
 
-StreamPlan make_stream_plan(const Problem& problem, const DeviceProperties& device);
+StreamPlan make_stream_plan(const Problem& problem);
 
 std::string describe_stream_plan(const StreamPlan& plan, const LaunchContext& context);
 

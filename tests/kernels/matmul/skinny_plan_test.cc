@@ -127,7 +127,7 @@ TEST(MatmulStreamPlan, TilesCoverTheRows) {
       for (const std::int64_t n : {17, 4096, 14336}) {
         const Problem p = layer(few, n, 4096);
         if (refuse_stream(p, device(name)) != nullptr) continue;
-        const StreamPlan plan = make_stream_plan(p, device(name));
+        const StreamPlan plan = make_stream_plan(p);
         const StreamTile& tile = kStreamTiles[plan.tile];
         EXPECT_GE(tile.cols, few);
         EXPECT_EQ(plan.params.row_tiles, blocks_in(n, tile.rows));
