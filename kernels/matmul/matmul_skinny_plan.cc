@@ -87,10 +87,14 @@ std::int64_t tiles_of(const Problem& p, int cols, std::int64_t rows) {
 constexpr std::int64_t kFewestBlocks = 8;  // of K, in a part
 
 // Few columns. Each SM gets one tile, or equally many, since it is the SMs that share the memory's
-// rate: with tiles of 64 rows, two on most SMs and one on the others, some CTAs were done after 21 us
-// and some after 32 (14336 x 4096 of bf16, H200, 2026-12-01). K is cut only where rows are few.
+// rate: with tiles of 64 rows, two on most SMs and one on the others, some CTAs were done after 21
+// us and some after 32 (14336 x 4096 of bf16, H200, 2026-12-01). K is cut where rows are few.
 SkinnyCut cut_narrow(const Problem& p, const DeviceProperties& device, bool rows_adjacent) {
   constexpr std::int64_t kMostRows = 128, kStep = 8;
+  // A stage takes 0.16 us however few its rows: 4096 x 14336 takes 37 us in tiles of 32 rows, and
+  // 31 in tiles of 64 and two parts; 4096 x 4096, with fewer stages, 12.9 and 13.7 (H200,
+  // 2026-12-01).
+  constexpr std::int64_t kManyBlocks = 128, kEnough = 56;
   // Whole boxes of 64 are copied where the rows are adjacent.
   const std::int64_t fewest = rows_adjacent ? 56 : 32;
   const std::int64_t all = std::max(p.m, p.n), k_blocks = k_blocks_of(p);
@@ -102,7 +106,7 @@ SkinnyCut cut_narrow(const Problem& p, const DeviceProperties& device, bool rows
     const std::int64_t tiles = std::max<std::int64_t>(1, clusters * waves / p.batch);
     const std::int64_t rows = blocks_in(blocks_in(all, tiles), kStep) * kStep;
     cut = {int(std::min(rows, kMostRows)), parts, 1};
-    if (rows >= fewest) break;
+    if (rows >= (k_blocks >= kManyBlocks ? kEnough : fewest)) break;
   }
   return cut;
 }

@@ -49,7 +49,7 @@ struct StreamPart {
   std::int64_t w_stride, x_upper;
   int rows;        // of the tile that exist, from the lane's first on
   int w_at, x_at;  // bytes of K from the chunk's begin on
-  bool has_lower, has_upper;
+  bool has_lower, has_upper, all_rows;
 };
 
 template <class Cfg>
@@ -68,7 +68,8 @@ LK_DEVICE StreamPart stream_part(const StreamParams& p, std::int64_t batch, std:
           .w_at = lane % T::kLanes * kStreamCopy,
           .x_at = lane % 4 * kStreamCopy,
           .has_lower = col < p.cols,
-          .has_upper = T::kUpper && col + kStreamCols / 2 < p.cols};
+          .has_upper = T::kUpper && col + kStreamCols / 2 < p.cols,
+          .all_rows = left >= T::kRows};
 }
 
 // Bytes of 16 that exist, `at` bytes from the begin of a row of K.
@@ -77,32 +78,57 @@ LK_DEVICE int bytes_at(const StreamParams& p, std::int64_t at) {
   return left >= kStreamCopy ? kStreamCopy : left > 0 ? int(left) : 0;
 }
 
-// The chunk that begins at byte `at` of K, into a slot [kRows][kChunk].
-template <class Cfg>
+// The chunk that begins at byte `at` of K, into a slot [kRows][kChunk]. kWhole: all of it exists.
+template <class Cfg, bool kWhole>
 LK_DEVICE void copy_chunk(const StreamParams& p, const StreamPart& part, std::int64_t at,
                           unsigned char (*slot)[Stream<Cfg>::kChunk]) {
   using T = Stream<Cfg>;
   const int lane = int(threadIdx.x) % kWarpThreads;
-  const int bytes = bytes_at(p, at + part.w_at);
+  const int bytes = kWhole ? kStreamCopy : bytes_at(p, at + part.w_at);
   const unsigned char* from = part.w + (bytes > 0 ? at + part.w_at : 0);
 #pragma unroll
-  for (int r = 0; r < T::kRows; r += T::kRowsAtOnce) {
+  for (int r = 0; r < T::kRows; r += T::kRowsAtOnce, from += T::kRowsAtOnce * part.w_stride) {
     const int row = r + lane / T::kLanes;
-    const bool exists = r < part.rows && bytes > 0;
-    ptx::cp_async_cg_shared_global(
-        slot[row] + stream_swizzle(row, lane % T::kLanes) * kStreamCopy,
-        exists ? from + r * part.w_stride : static_cast<const unsigned char*>(p.w),
-        exists ? std::uint32_t(bytes) : 0u);
+    unsigned char* to = slot[row] + stream_swizzle(row, lane % T::kLanes) * kStreamCopy;
+    if constexpr (kWhole) {
+      ptx::cp_async_cg_shared_global(to, from);
+    } else {
+      const bool exists = r < part.rows && bytes > 0;
+      ptx::cp_async_cg_shared_global(to, exists ? from : static_cast<const unsigned char*>(p.w),
+                                     exists ? std::uint32_t(bytes) : 0u);
+    }
   }
 }
 
 // 16 bytes of X, or what of them exists and zeros.
+LK_DEVICE std::uint32_t load_word(const unsigned char* from, int bytes) {
+  std::uint32_t v = 0;
+  for (int i = 0; i < 4 && i < bytes; ++i) v |= std::uint32_t(ptx::ld_global_nc(from + i)) << 8 * i;
+  return v;
+}
+template <bool kWhole>
 LK_DEVICE uint4 load_x(const unsigned char* from, int bytes) {
-  if (bytes == kStreamCopy) return ptx::ld_global_nc(reinterpret_cast<const uint4*>(from));
-  std::uint32_t v[4] = {};
-  for (int i = 0; i < bytes; ++i)
-    v[i / 4] |= std::uint32_t(ptx::ld_global_nc(from + i)) << 8 * (i % 4);
-  return make_uint4(v[0], v[1], v[2], v[3]);
+  if (kWhole || bytes == kStreamCopy) {
+    return ptx::ld_global_nc(reinterpret_cast<const uint4*>(from));
+  }
+  return make_uint4(load_word(from, bytes), load_word(from + 4, bytes - 4),
+                    load_word(from + 8, bytes - 8), load_word(from + 12, bytes - 12));
+}
+
+// The fragments of X of the chunk that begins at byte `at` of K.
+template <class Cfg, bool kWhole>
+LK_DEVICE void load_fragments(const StreamParams& p, const StreamPart& part, std::int64_t at,
+                              uint4 (&lower)[Stream<Cfg>::kSegments],
+                              uint4 (&upper)[Stream<Cfg>::kSegments]) {
+  using T = Stream<Cfg>;
+#pragma unroll
+  for (int i = 0; i < T::kSegments; ++i) {
+    const std::int64_t x_at = at + i * T::kSegment + part.x_at;
+    const int bytes = kWhole ? kStreamCopy : bytes_at(p, x_at);
+    lower[i] = upper[i] = make_uint4(0, 0, 0, 0);
+    if (part.has_lower) lower[i] = load_x<kWhole>(part.x + x_at, bytes);
+    if (part.has_upper) upper[i] = load_x<kWhole>(part.x + part.x_upper + x_at, bytes);
+  }
 }
 
 // Four f8 of a word as two pairs of f16.
@@ -170,8 +196,13 @@ LK_DEVICE void multiply_rows(const StreamParams& p, const StreamPart& part,
   constexpr std::int64_t kStep = T::kWarps * T::kChunk;
   const int warp = int(threadIdx.x) / kWarpThreads;
   std::int64_t next = warp * T::kChunk;  // of the chunk to copy
+  const bool all_rows = part.all_rows;
   const auto fill = [&](int slot) {
-    if (next < p.k_bytes) copy_chunk<Cfg>(p, part, next, s.ring[warp][slot]);
+    if (all_rows && next + T::kChunk <= p.k_bytes) {
+      copy_chunk<Cfg, true>(p, part, next, s.ring[warp][slot]);
+    } else if (next < p.k_bytes) {
+      copy_chunk<Cfg, false>(p, part, next, s.ring[warp][slot]);
+    }
     ptx::cp_async_commit_group();  // empty at the end: the wait counts groups
     next += kStep;
   };
@@ -181,12 +212,10 @@ LK_DEVICE void multiply_rows(const StreamParams& p, const StreamPart& part,
 #pragma unroll 1
   for (std::int64_t at = warp * T::kChunk; at < p.k_bytes; at += kStep) {
     uint4 lower[T::kSegments], upper[T::kSegments];
-#pragma unroll
-    for (int i = 0; i < T::kSegments; ++i) {
-      const std::int64_t x_at = at + i * T::kSegment + part.x_at;
-      const int bytes = bytes_at(p, x_at);
-      lower[i] = load_x(part.x + x_at, part.has_lower ? bytes : 0);
-      upper[i] = load_x(part.x + part.x_upper + x_at, part.has_upper ? bytes : 0);
+    if (at + T::kChunk <= p.k_bytes) {
+      load_fragments<Cfg, true>(p, part, at, lower, upper);
+    } else {
+      load_fragments<Cfg, false>(p, part, at, lower, upper);
     }
     ptx::cp_async_wait_group<T::kDepth - 1>();
     __syncwarp();
