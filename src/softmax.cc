@@ -15,6 +15,7 @@ constexpr const char* kOp = Host::kName;
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
     &sm80,
+    &sm90_cluster,
     &sm80_block,
     &sm80_split,
     &sm80_strided,

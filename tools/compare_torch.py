@@ -162,6 +162,7 @@ class Work:
             for i in range(self.calls):
                 call(i % sets)
         self.begin, self.end = begin, end
+        self.call = call  # owns the buffers that the graph reads and writes
 
     def enqueue(self):
         self.begin.record()

@@ -1,5 +1,5 @@
-// Reductions across the CTAs of a cluster, through their shared memory, in the order of their
-// ranks: every CTA gets the same bits.
+// Values that the CTAs of a cluster tell each other through their shared memory, and reductions of
+// them in the order of their ranks: every CTA gets the same bits.
 #pragma once
 
 #include "kernels/common/bits.cuh"
@@ -10,40 +10,56 @@ namespace libkernels::inline LK_BACKEND {
 
 inline constexpr int kMaxClusterCtas = 16;
 
-// What each CTA keeps in shared memory for it, at the same offset. Two sets, used in turn: a CTA
-// fills the other one's only after everybody has read it.
-struct ClusterReduceSmem {
-  static constexpr int kSets = 2;
-  std::uint32_t partial[kSets][kMaxClusterCtas];  // by rank
-  ptx::Mbarrier full[kSets];
+// What each CTA keeps in shared memory, at the same offset, for a value of each of its cluster's
+// CTAs; T: std::uint32_t, uint2.
+template <class T>
+struct ClusterExchange {
+  T of_cta[kMaxClusterCtas];  // by rank
+  ptx::Mbarrier full;         // a phase: this CTA's arrival, and the bytes of all values
 };
 
-// One thread executes it; a cluster barrier must follow before the first reduction. And another one
-// must come between the last reduction and the exit: peers may still store here.
-LK_DEVICE void init_cluster_reduce(ClusterReduceSmem* smem) {
-  for (ptx::Mbarrier& full : smem->full) ptx::mbarrier_init(&full, ptx::cluster_nctarank());
+// One thread executes it; a cluster barrier must follow before the first exchange, and another one
+// between two exchanges. After the last a CTA may exit: what peers had to tell it has arrived.
+template <class T>
+LK_DEVICE void init_cluster_exchange(ClusterExchange<T>* smem) {
+  ptx::mbarrier_init(&smem->full, 1);
   ptx::fence_mbarrier_init_release_cluster();
 }
 
+// One whole warp of each CTA executes it, with its CTA's value in every lane.
+template <class T>
+LK_DEVICE void cluster_send(const T& v, ClusterExchange<T>* smem) {
+  const std::uint32_t lane = threadIdx.x % kWarpThreads, ctas = ptx::cluster_nctarank();
+  T* mine = &smem->of_cta[ptx::cluster_ctarank()];
+  if (ctas == 1) {  // st.async wants a peer
+    if (lane == 0) ptx::st_shared(mine, v);
+    if (lane == 0) ptx::mbarrier_arrive(&smem->full);
+    return;
+  }
+  if (lane == 0) ptx::mbarrier_arrive_expect_tx(&smem->full, ctas * std::uint32_t(sizeof(T)));
+  // The store brings its own signal. A release would first wait for all that is in flight: 1 us of
+  // a softmax of 2^17 columns (H200, 2026-12-01).
+  if (lane < ctas) ptx::st_async(ptx::mapa(mine, lane), v, ptx::mapa(&smem->full, lane));
+}
+
+// The values of all CTAs, by rank. Any thread may wait for them. `round` counts the exchanges, from
+// 0.
+template <class T>
+LK_DEVICE const T* cluster_receive(ClusterExchange<T>* smem, std::uint32_t round) {
+  while (!ptx::mbarrier_try_wait_parity_acquire_cluster(&smem->full, round & 1)) {
+  }
+  return smem->of_cta;
+}
+
 // One whole warp of each CTA executes it, with its CTA's value in every lane; every lane gets the
-// cluster's. `round` counts the calls, from 0.
+// cluster's.
 template <class Op>
-LK_DEVICE float reduce_cluster(float v, ClusterReduceSmem* smem, std::uint32_t round) {
-  const std::uint32_t ctas = ptx::cluster_nctarank(), rank = ptx::cluster_ctarank();
-  const std::uint32_t lane = threadIdx.x % kWarpThreads;
-  const std::uint32_t set = round % ClusterReduceSmem::kSets;
-  const std::uint32_t parity = round / ClusterReduceSmem::kSets & 1;
-  // All lanes have read this set's partials of two rounds ago before any lane says so to a peer.
-  __syncwarp();
-  if (lane < ctas) {
-    ptx::st_shared_cluster(ptx::mapa(&smem->partial[set][rank], lane), bit_cast<std::uint32_t>(v));
-    ptx::mbarrier_arrive_release_cluster(ptx::mapa(&smem->full[set], lane));
-  }
-  while (!ptx::mbarrier_try_wait_parity_acquire_cluster(&smem->full[set], parity)) {
-  }
-  float total = bit_cast<float>(smem->partial[set][0]);
-  for (std::uint32_t r = 1; r < ctas; ++r) {
-    total = Op::combine(total, bit_cast<float>(smem->partial[set][r]));
+LK_DEVICE float reduce_cluster(float v, ClusterExchange<std::uint32_t>* smem, std::uint32_t round) {
+  cluster_send(bit_cast<std::uint32_t>(v), smem);
+  const std::uint32_t* of_cta = cluster_receive(smem, round);
+  float total = bit_cast<float>(of_cta[0]);
+  for (std::uint32_t r = 1; r < ptx::cluster_nctarank(); ++r) {
+    total = Op::combine(total, bit_cast<float>(of_cta[r]));
   }
   return total;
 }

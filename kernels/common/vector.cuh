@@ -66,6 +66,24 @@ LK_DEVICE Words<kWords> funnel(const Words<kWords>& lo, const Words<kWords>& hi,
   return out;
 }
 
+// The same for a distance that all threads share: branches to it instead of selecting.
+template <int kWords, int kFirst = 0>
+LK_DEVICE Words<kWords> funnel_uniform(const Words<kWords>& lo, const Words<kWords>& hi,
+                                       std::uint32_t bytes) {
+  if constexpr (kFirst + 1 < kWords) {
+    if (bytes / 4 != kFirst) return funnel_uniform<kWords, kFirst + 1>(lo, hi, bytes);
+  }
+  Words<kWords> out;
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    const int j = kFirst + i;
+    out.v[i] =
+        ptx::shf_r_wrap_b32(j < kWords ? lo.v[j] : hi.v[j - kWords],
+                            j + 1 < kWords ? lo.v[j + 1] : hi.v[j + 1 - kWords], 8 * (bytes & 3u));
+  }
+  return out;
+}
+
 // 4 kWords bytes from p, however aligned, through the two aligned vectors that hold them. The
 // caller has made sure that both may be read: 8 kWords bytes from p rounded down.
 template <int kWords>

@@ -4,11 +4,12 @@
 //   kConfigs[]                       its instantiations, all of one kThreads and kWindowBytes
 //   kPdl                             its kernels wait for a prerequisite grid (griddepcontrol)
 //   kStrided                         it has a kernel for the strided path
-//   template <class Cfg> static KernelPointer kernel(Path)
+//   template <class Cfg> static KernelPointer kernel(Path), null for a path that it does not take
 #pragma once
 
 #include <cstddef>
 #include <iterator>
+#include <limits>
 
 #include "kernels/common/config_table.h"
 #include "kernels/common/launch_plan.h"
@@ -36,7 +37,15 @@ struct Row {
   static constexpr int kThreads = G::kConfigs[0].threads;
   static constexpr int kWindowBytes = G::kConfigs[0].window_bytes;
 
-  static Plan plan_of(const Problem& problem) { return make_plan(problem, kThreads, kWindowBytes); }
+  static Shape shape_of(const Problem& problem, const LaunchContext& context) {
+    constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+    const Config& config = G::kConfigs[find_config(G::kConfigs, problem)];
+    return {.threads = kThreads,
+            .window_bytes = kWindowBytes,
+            .pairs = config.pairs,
+            .most_ctas = capped_grid(kAll, context, kThreads),
+            .resident_ctas = std::int64_t{config.ctas_per_sm} * context.properties.sm_count};
+  }
 
   static const char* supports(const Problem& problem, const DeviceProperties&) {
     if (find_config(G::kConfigs, problem) == kCount) return "has no such mix of types";
@@ -56,22 +65,23 @@ struct Row {
   }
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
-    Plan plan = plan_of(problem);
-    const ptx::LaunchShape shape{.grid = dim3(capped_grid(plan.ctas, context, kThreads)),
-                                 .block = dim3(kThreads),
-                                 .pdl = G::kPdl && context.pdl};
+    const Shape shape = shape_of(problem, context);
+    Plan plan = make_plan(problem, shape);
+    const ptx::LaunchShape grid{.grid = dim3(capped_grid(plan.ctas, context, kThreads)),
+                                .block = dim3(kThreads),
+                                .pdl = G::kPdl && context.pdl};
     // In a grid of several waves the dependents could not start before the last one anyway, and the
     // trigger slows the launch of CTAs: 2^28 bf16 elements take 316 us with it, 253 without (H200,
     // 2026-11-30).
-    const unsigned resident = unsigned(context.properties.sm_count * G::kConfigs[0].ctas_per_sm);
-    plan.params.trigger_early = shape.pdl && shape.grid.x <= resident;
+    plan.params.trigger_early = grid.pdl && grid.grid.x <= shape.resident_ctas;
     return with_kernel(problem, plan.path, [&](KernelPointer kernel, const Config&) {
-      return ptx::launch(kernel, shape, context.stream, plan.params);
+      return ptx::launch(kernel, grid, context.stream, plan.params);
     });
   }
 
   static std::string describe(const Problem& problem, const LaunchContext& context) {
-    return describe_plan(problem, plan_of(problem), kThreads, kWindowBytes, context,
+    const Shape shape = shape_of(problem, context);
+    return describe_plan(problem, make_plan(problem, shape), shape, context,
                          G::kPdl && context.pdl);
   }
 
@@ -79,7 +89,7 @@ struct Row {
 
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
     return with_kernel(
-        problem, plan_of(problem).path, [&](KernelPointer kernel, const Config& config) {
+        problem, path_of(normalised(problem)), [&](KernelPointer kernel, const Config& config) {
           return kernel_resources(kernel, config.threads, config.ctas_per_sm, 0, out);
         });
   }
@@ -87,11 +97,13 @@ struct Row {
   static cudaError_t preload() {
     return for_each_config<kCount>([](auto index) {
       using Cfg = std::integral_constant<Config, G::kConfigs[decltype(index)::value]>;
-      for (const Path path : {Path::one_row, Path::rows, Path::strided}) {
-        if (path == Path::strided && !G::kStrided) continue;
+      for (const Path path :
+           {Path::singles, Path::pairs, Path::one_row, Path::rows, Path::strided}) {
+        const KernelPointer kernel = G::template kernel<Cfg>(path);
+        if (kernel == nullptr) continue;
         KernelResources ignored;
-        const cudaError_t error = kernel_resources(G::template kernel<Cfg>(path), kThreads,
-                                                   Cfg::value.ctas_per_sm, 0, &ignored);
+        const cudaError_t error =
+            kernel_resources(kernel, kThreads, Cfg::value.ctas_per_sm, 0, &ignored);
         if (error != cudaSuccess) return error;
       }
       return cudaSuccess;

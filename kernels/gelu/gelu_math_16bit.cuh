@@ -6,31 +6,35 @@
 // one by one). In between the short erf forms mean nothing, so they serve no other mix of types: an
 // fp32 input (a matmul's accumulator), or an fp32 output, takes gelu_math.cuh.
 //
-// They matter: at 2^28 elements on an H200 the fp32 forms reach 0.97 (tanh) and 0.89 (erf) of the
-// copy ceiling in bf16, these 0.99 and 0.95 (0.97 in f16; 2026-11-30). Instructions an element, of
-// which 2 special: tanh 9 (f16), 11 (bf16) instead of 14; erf 12 (f16), 13 (bf16) instead of 17.
+// Instructions an element, of which 2 special: tanh 7 (f16), 8 (bf16) instead of 14, erf 12 and 13
+// instead of 17. They matter: at 2^28 elements on an H200 tanh reaches 1.00 of the copy ceiling and
+// erf 0.99 in bf16 (2026-12-01). A logistic form of erf takes more terms (its logarithm bends on
+// both sides), and a polynomial in place of the quotient, 1 special, took more time in bf16: 0.98.
 #pragma once
 
 #include "kernels/common/gelu_math.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::gelu {
 
-// Outputs of f16 end at 2^-25, so neither 2^w nor its inverse leaves the normal range.
+// y = x / (1 + 2^w), w = -2 u log2 e, for both signs: the relative error of the quotient is small
+// on both, and x itself comes out as soon as 2^w is below half an ulp of 1. Far below 0, 2^w is
+// infinite and y = -0; so that -inf does not become inf * 0, inputs are raised to kTanhLeast first,
+// where y is certainly 0 (raise() in gelu_window.cuh, two at a time).
+//
+// Outputs of f16 end at 2^-25, so the inverse of 1 + 2^w need not go below the normal range.
+inline constexpr std::uint32_t kTanhLeastF16 = 0xc880c880u;  // -9, twice: y = -2^-93
 LK_DEVICE float gelu_tanh_f16(float x) {
-  constexpr float kMost = 9.0f;  // w <= 96; z g(z) < 2^-25
-  const float z = ptx::min_NaN_f32(fabsf(x), kMost);
-  const float w = z * fmaf(kTanhC3, z * z, kTanhC1);
-  const float g = ptx::rcp_approx_ftz_f32(1.0f + ptx::ex2_approx_ftz_f32(w));
-  return fmaf(-z, g, ptx::max_f32(x, -0.0f));
+  const float w = x * fmaf(-kTanhC3, x * x, -kTanhC1);
+  return x * ptx::rcp_approx_ftz_f32(1.0f + ptx::ex2_approx_ftz_f32(w));
 }
 
-// With h = exp(-u): g = h^2 / (1 + h^2), and the tail z h h reaches the subnormals of bf16.
+// Outputs of bf16 end at 2^-134, where |x| < 11 and 2^w = 2^138, beyond the range of ex2 and rcp:
+// they see it divided by 2^12. More would cost accuracy near 0, where w - 12 is rounded.
+inline constexpr std::uint32_t kTanhLeastBf16 = 0xc140c140u;  // -12, twice: y = -2^-201
 LK_DEVICE float gelu_tanh_bf16(float x) {
-  constexpr float kMost = 12.0f;  // h >= 2^-103; z g(z) = 2^-201
-  const float z = ptx::min_NaN_f32(fabsf(x), kMost);
-  const float h = ptx::ex2_approx_ftz_f32(z * fmaf(-0.5f * kTanhC3, z * z, -0.5f * kTanhC1));
-  const float r = ptx::rcp_approx_ftz_f32(fmaf(h, h, 1.0f));
-  return fmaf(-((z * h) * h), r, ptx::max_f32(x, -0.0f));
+  const float w = fmaf(x, fmaf(-kTanhC3, x * x, -kTanhC1), -12.0f);
+  const float r = ptx::rcp_approx_ftz_f32(0x1p-12f + ptx::ex2_approx_ftz_f32(w));
+  return x * (r * 0x1p-12f);
 }
 
 // The exponent of gelu_erf with N of degree 1 and D of degree 2, fitted on the f16 inputs of

@@ -18,28 +18,43 @@ namespace {
 
 // 32 bytes a thread is the widest access of sm_100. Unmeasured: no B200 was at hand.
 constexpr Config kSm100Configs[] = {
-    // x type, y type, form, threads, CTAs an SM, window bytes
-    {DType::f32, DType::f32, Form::tanh, 128, 12, 32},
-    {DType::f32, DType::f32, Form::erf, 128, 12, 32},
-    {DType::f16, DType::f16, Form::tanh, 128, 12, 32},
-    {DType::f16, DType::f16, Form::erf, 128, 12, 32},
-    {DType::f16, DType::f32, Form::tanh, 128, 12, 32},
-    {DType::f16, DType::f32, Form::erf, 128, 12, 32},
-    {DType::bf16, DType::bf16, Form::tanh, 128, 12, 32},
-    {DType::bf16, DType::bf16, Form::erf, 128, 12, 32},
-    {DType::bf16, DType::f32, Form::tanh, 128, 12, 32},
-    {DType::bf16, DType::f32, Form::erf, 128, 12, 32},
+    // x type, y type, form, threads, CTAs an SM, window bytes, pairs
+    {DType::f32, DType::f32, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::f32, DType::f32, Form::erf, 128, 12, 32, Pairs::never},
+    {DType::f16, DType::f16, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::f16, DType::f16, Form::erf, 128, 12, 32, Pairs::never},
+    {DType::f16, DType::f32, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::f16, DType::f32, Form::erf, 128, 12, 32, Pairs::never},
+    {DType::bf16, DType::bf16, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::bf16, DType::bf16, Form::erf, 128, 12, 32, Pairs::never},
+    {DType::bf16, DType::f32, Form::tanh, 128, 12, 32, Pairs::never},
+    {DType::bf16, DType::f32, Form::erf, 128, 12, 32, Pairs::never},
 };
 
-template <class Cfg, Path kPath>
+template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
-    gelu_sm100_windows(Params p) {
+    gelu_sm100_singles(Params p) {
+  if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
+  gelu_single<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm100_one_row(Params p) {
+  if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+  ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
+  gelu_row<Cfg>(p);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm100_rows(Params p) {
   if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
   ptx::griddepcontrol_wait();  // returns at once unless launched as a dependent
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  // Once, unless the grid is capped.
-  for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
+  for (; i < p.items; i += stride) gelu_window<Cfg>(p, i);  // once, unless the grid is capped
 }
 
 struct Sm100 {
@@ -49,12 +64,15 @@ struct Sm100 {
   template <class Cfg>
   static KernelPointer kernel(Path path) {
     switch (path) {
+      case Path::singles:
+        return &gelu_sm100_singles<Cfg>;
       case Path::one_row:
-        return &gelu_sm100_windows<Cfg, Path::one_row>;
+        return &gelu_sm100_one_row<Cfg>;
       case Path::rows:
-        return &gelu_sm100_windows<Cfg, Path::rows>;
-      case Path::strided:
-        break;  // gelu_sm80's
+        return &gelu_sm100_rows<Cfg>;
+      case Path::pairs:    // of 16 bytes make a window of 32
+      case Path::strided:  // gelu_sm80's
+        break;
     }
     return nullptr;
   }

@@ -16,35 +16,56 @@ namespace libkernels::inline LK_BACKEND::op::gelu {
 namespace {
 
 // One 16-byte window a thread, one CTA per piece, 128 threads: of the copy kernels and of these the
-// fastest on an H200. Fraction of the copy ceiling at 2^28 elements, by threads of a CTA:
-//                 64    128   256   512
-//   f32 tanh     0.79  1.00  1.00  0.94
-//   bf16 tanh    0.79  1.00  0.98    -
-//   bf16 erf     0.79  0.97  0.95    -        (2026-11-30; registers free)
-// 16 CTAs an SM bound the registers to 32, without a spill: bf16 tanh 0.99, else 0.92 (in the same
-// run). bf16 erf is at 0.95 with the bound; whether a looser one suits it better is open. Several
-// vectors a thread cost a copy 3%, persistent grids 7-40%.
+// fastest on an H200 (2026-12-01). 16 CTAs an SM bound the registers to 32, without a spill.
+// Fractions of the copy ceiling of the same run, of this table and of what it was chosen over:
+//                    2^22   2^24   2^28   256 threads, 2^28   12 CTAs an SM   always pairs, 2^28
+//   bf16 tanh        0.99   1.00   1.00         0.99               -               0.99
+//   bf16 erf         0.99   0.99   1.00         0.98              0.91             0.99
+//   f16 tanh, erf    0.99   0.99   1.00          -                 -                -
+//   f32 tanh, erf    1.00   1.00   1.00         1.00               -               0.97
+//   bf16 to f32      0.97   0.98   0.98         0.95           this table   0.97 (16 CTAs an SM)
+// Pairs of windows suit grids that they bring from one and a half to two waves down to one (2^22
+// bf16 elements: 5.73 us instead of 5.91), and fp32 outputs of 16-bit inputs, which load 8 bytes a
+// window (2^28: 386 us instead of 388). x off by one element, bf16 erf, the worst case: 0.94 at
+// 2^22, 0.95 at 2^28; x and y off by one: 0.95, 0.98; an odd length: 0.96, 0.99.
 constexpr Config kSm80Configs[] = {
-    // x type, y type, form, threads, CTAs an SM, window bytes
-    {DType::f32, DType::f32, Form::tanh, 128, 16, 16},
-    {DType::f32, DType::f32, Form::erf, 128, 16, 16},
-    {DType::f16, DType::f16, Form::tanh, 128, 16, 16},
-    {DType::f16, DType::f16, Form::erf, 128, 16, 16},
-    {DType::f16, DType::f32, Form::tanh, 128, 16, 16},
-    {DType::f16, DType::f32, Form::erf, 128, 16, 16},
-    {DType::bf16, DType::bf16, Form::tanh, 128, 16, 16},
-    {DType::bf16, DType::bf16, Form::erf, 128, 16, 16},
-    {DType::bf16, DType::f32, Form::tanh, 128, 16, 16},
-    {DType::bf16, DType::f32, Form::erf, 128, 16, 16},
+    // x type, y type, form, threads, CTAs an SM, window bytes, pairs
+    {DType::f32, DType::f32, Form::tanh, 128, 16, 16, Pairs::in_one_wave},
+    {DType::f32, DType::f32, Form::erf, 128, 16, 16, Pairs::in_one_wave},
+    {DType::f16, DType::f16, Form::tanh, 128, 16, 16, Pairs::in_one_wave},
+    {DType::f16, DType::f16, Form::erf, 128, 16, 16, Pairs::in_one_wave},
+    {DType::f16, DType::f32, Form::tanh, 128, 12, 16, Pairs::beyond_one_wave},
+    {DType::f16, DType::f32, Form::erf, 128, 12, 16, Pairs::beyond_one_wave},
+    {DType::bf16, DType::bf16, Form::tanh, 128, 16, 16, Pairs::in_one_wave},
+    {DType::bf16, DType::bf16, Form::erf, 128, 16, 16, Pairs::in_one_wave},
+    {DType::bf16, DType::f32, Form::tanh, 128, 12, 16, Pairs::beyond_one_wave},
+    {DType::bf16, DType::f32, Form::erf, 128, 12, 16, Pairs::beyond_one_wave},
 };
 
-template <class Cfg, Path kPath>
+template <class Cfg>
 __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
-    gelu_sm80_windows(Params p) {
+    gelu_sm80_singles(Params p) {
+  gelu_single<Cfg>(p, std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm80_pairs(Params p) {
+  gelu_pair<Cfg>(p, std::int64_t(blockIdx.x) * (2 * Cfg::value.threads) + threadIdx.x);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm80_one_row(Params p) {
+  gelu_row<Cfg>(p);
+}
+
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    gelu_sm80_rows(Params p) {
   const std::int64_t stride = std::int64_t(gridDim.x) * Cfg::value.threads;
   std::int64_t i = std::int64_t(blockIdx.x) * Cfg::value.threads + threadIdx.x;
-  // Once, unless the grid is capped.
-  for (; i < p.items; i += stride) gelu_window<Cfg, kPath>(p, i);
+  for (; i < p.items; i += stride) gelu_window<Cfg>(p, i);  // once, unless the grid is capped
 }
 
 // A tile a CTA, columns along the lanes.
@@ -63,8 +84,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       if (r >= p.rows || c >= p.cols) continue;
       const auto* x = static_cast<const typename W::In::Element*>(p.x);  // [rows, cols], strided
       auto* y = static_cast<typename W::Out::Element*>(p.y);             // [rows, cols], strided
-      const float v = W::In::decode(ptx::ld_global(x + r * p.x_row_stride + c * p.x_col_stride));
-      ptx::st_global(y + r * p.y_row_stride + c * p.y_col_stride, W::Out::encode(evaluate<Cfg>(v)));
+      gelu_element<Cfg>(x + r * p.x_row_stride + c * p.x_col_stride,
+                        y + r * p.y_row_stride + c * p.y_col_stride);
     }
   }
 }
@@ -76,10 +97,14 @@ struct Sm80 {
   template <class Cfg>
   static KernelPointer kernel(Path path) {
     switch (path) {
+      case Path::singles:
+        return &gelu_sm80_singles<Cfg>;
+      case Path::pairs:
+        return &gelu_sm80_pairs<Cfg>;
       case Path::one_row:
-        return &gelu_sm80_windows<Cfg, Path::one_row>;
+        return &gelu_sm80_one_row<Cfg>;
       case Path::rows:
-        return &gelu_sm80_windows<Cfg, Path::rows>;
+        return &gelu_sm80_rows<Cfg>;
       case Path::strided:
         return &gelu_sm80_strided<Cfg>;
     }

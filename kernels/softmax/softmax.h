@@ -29,5 +29,6 @@ extern const KernelRow<Problem> sm80;          // unit column strides, rows that
 extern const KernelRow<Problem> sm80_block;    // unit column strides, rows that a CTA can hold
 extern const KernelRow<Problem> sm80_split;    // unit column strides, longer rows
 extern const KernelRow<Problem> sm80_strided;  // everything else
+extern const KernelRow<Problem> sm90_cluster;  // unit column strides, rows that a cluster can hold
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

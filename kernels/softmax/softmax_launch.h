@@ -5,6 +5,7 @@
 //   kConfigs[]                       its instantiations: one each mix of types, path and windows
 //   template <class Cfg> static KernelPointer kernel(Stage)
 //   template <class Cfg> static std::size_t smem(const Plan&)    bytes of shared memory
+//   static Plan plan(const Problem&)
 #pragma once
 
 #include <cstddef>
@@ -45,18 +46,18 @@ struct Row {
   }
 
   static const char* supports(const Problem& problem, const DeviceProperties&) {
-    return find_config(problem, make_plan(problem)) == kCount ? G::kTakes : nullptr;
+    return find_config(problem, G::plan(problem)) == kCount ? G::kTakes : nullptr;
   }
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
-    Plan plan = make_plan(problem);
+    Plan plan = G::plan(problem);
     plan.params.partials = static_cast<Partial*>(context.workspace);
     return with_instance(problem, plan, [&](auto cfg) {
       using Cfg = decltype(cfg);
-      const ptx::LaunchShape shape{
-          .grid = dim3(capped_grid(plan.params.items, context, plan.threads)),
-          .block = dim3(unsigned(plan.threads)),
-          .smem = G::template smem<Cfg>(plan)};
+      const ptx::LaunchShape shape{.grid = dim3(grid_of(plan, context)),
+                                   .block = dim3(unsigned(plan.threads)),
+                                   .smem = G::template smem<Cfg>(plan),
+                                   .cluster = dim3(unsigned(plan.cluster))};
       const auto run = [&] {
         return ptx::launch(G::template kernel<Cfg>(plan.params.stage), shape, context.stream,
                            plan.params);
@@ -72,7 +73,7 @@ struct Row {
   }
 
   static std::string describe(const Problem& problem, const LaunchContext& context) {
-    const Plan plan = make_plan(problem);
+    const Plan plan = G::plan(problem);
     std::size_t smem = 0;
     static_cast<void>(with_instance(problem, plan, [&](auto cfg) {
       smem = G::template smem<decltype(cfg)>(plan);
@@ -82,12 +83,12 @@ struct Row {
   }
 
   static std::size_t workspace_bytes(const Problem& problem, const DeviceProperties&) {
-    return make_plan(problem).workspace_bytes;
+    return G::plan(problem).workspace_bytes;
   }
 
   // Of two launches the second.
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
-    const Plan plan = make_plan(problem);
+    const Plan plan = G::plan(problem);
     const Stage stage = plan.two_launches() ? Stage::finish : Stage::whole;
     return with_instance(problem, plan, [&](auto cfg) {
       using Cfg = decltype(cfg);

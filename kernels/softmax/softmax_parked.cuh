@@ -12,22 +12,22 @@ namespace libkernels::inline LK_BACKEND::op::softmax {
 struct alignas(16) BlockSmem {
   float slots[2][kWarpThreads];
 
+  LK_DEVICE uint4* parked() { return reinterpret_cast<uint4*>(this + 1); }
+
   static std::size_t bytes(int parked, int threads) {
     return sizeof(BlockSmem) + std::size_t(parked) * std::size_t(threads) * kVectorBytes;
   }
 };
 
 // The vectors of a lane beyond those in registers, in shared memory as values. Each thread has its
-// own, so none waits for another. Only rows of fp32 get so long.
+// own, so none waits for another.
 template <class Cfg>
 struct Parked {
   using V = Vectors<Cfg>;
-  BlockSmem& smem;
+  uint4* vectors;  // [Params::parked][threads]
   const Params& p;
 
-  LK_DEVICE uint4* place(int i) const {
-    return reinterpret_cast<uint4*>(&smem + 1) + i * int(blockDim.x) + int(threadIdx.x);
-  }
+  LK_DEVICE uint4* place(int i) const { return vectors + i * int(blockDim.x) + int(threadIdx.x); }
 
   // All of them, before the registers' vectors: their loads are under way together, too.
   LK_DEVICE float load_and_find_most(Part<Cfg>& part) const {
@@ -45,7 +45,7 @@ struct Parked {
     return most;
   }
   LK_DEVICE float sum(float less) const {
-    float sum = 0;  // of kMostParked vectors: no long chain
+    float sum = 0;  // of a dozen vectors: no long chain
 #pragma unroll 1
     for (int i = 0; i < p.parked; ++i) {
       float d[V::kItems];

@@ -68,6 +68,13 @@ std::string path_text(const Problem& problem, const Plan& plan) {
                          plan.windows, items,
                          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
                          alignment_text(problem));
+    case Path::cluster:
+    case Path::cluster_parked:
+      return fmt::format(
+          "a cluster of {} CTAs a row, {} vectors of {} columns a thread in registers{}; {}",
+          plan.cluster, plan.windows, items,
+          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
+          alignment_text(problem));
     case Path::split:
       return fmt::format("each row in {} chunks of {} columns, read twice; {}", p.chunks.divisor,
                          p.chunk_cols, alignment_text(problem));
@@ -123,6 +130,7 @@ Plan make_plan(const Problem& problem) {
             .windows = 0,
             .threads = 0,
             .aligned = q.cols % items == 0 && x_aligned(q) && y_aligned(q),
+            .cluster = 1,
             .params = {},
             .workspace_bytes = 0};
   Params& p = plan.params;
@@ -169,6 +177,9 @@ Plan make_plan(const Problem& problem) {
       plan.threads = 32 * warps;
       break;
     }
+    case Path::cluster:
+    case Path::cluster_parked:
+      break;  // make_cluster_plan's
     case Path::split:
       plan.windows = kMostKept / items;
       plan.threads = kSplitThreads;
@@ -185,11 +196,42 @@ Plan make_plan(const Problem& problem) {
   return plan;
 }
 
+Plan make_cluster_plan(const Problem& problem) {
+  Plan plan = make_plan(problem);
+  Params& p = plan.params;
+  const int items = items_of(problem.y_type), values = most_values(problem.y_type);
+  const bool parks = problem.x_type == problem.y_type;
+  if (plan.path == Path::strided || p.cols <= kLeastClusterValues * values) return plan;
+  int cluster = 2;
+  while (cluster < kMostClusterCtas && cluster * kClusterThreads * values < p.cols) cluster *= 2;
+  const std::int64_t most = std::int64_t(cluster) * kMostClusterThreads;
+  const std::int64_t left = p.cols - most * values;
+  const std::int64_t parked = left <= 0 ? 0 : ceil_div(left, most * items);
+  if (parked > (parks ? kMostClusterParked : 0)) return plan;
+  p.parked = int(parked);
+  plan.path = parked > 0 ? Path::cluster_parked : Path::cluster;
+  plan.cluster = cluster;
+  plan.windows = values / items;
+  plan.threads =
+      parked > 0 ? kMostClusterThreads : 32 * int(ceil_div(p.cols, 32 * cluster * values));
+  plan.workspace_bytes = 0;
+  p.stage = Stage::whole;
+  p.items = p.rows;
+  return plan;
+}
+
+// Of whole clusters, which max_sms must not cut.
+unsigned grid_of(const Plan& plan, const LaunchContext& context) {
+  const std::int64_t ctas = plan.params.items * plan.cluster;
+  const unsigned grid = capped_grid(ctas, context, plan.threads);
+  return std::max(grid - grid % unsigned(plan.cluster), unsigned(plan.cluster));
+}
+
 std::string describe_plan(const Problem& problem, const Plan& plan, std::size_t smem,
                           const LaunchContext& context) {
   return fmt::format("path: {}\nlaunch: {}grid {}, block {}, shared memory {}\n",
                      path_text(problem, plan), plan.two_launches() ? "twice, " : "",
-                     capped_grid(plan.params.items, context, plan.threads), plan.threads, smem);
+                     grid_of(plan, context), plan.threads, smem);
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

@@ -8,6 +8,9 @@
 //            with several vectors. Of short rows each lane has several at once.
 //   block    A CTA a row, as few warps as hold it in registers.
 //   parked   The same for longer fp32 rows, of which the rest waits in shared memory.
+//   cluster  From sm90 on, instead of block, parked and split, rows of more than 512 threads: a
+//            cluster a row, of up to 16 CTAs that hold it in registers.
+//   cluster_parked   The same for longer rows, of which the rest waits in shared memory.
 //   split    Rows beyond that go in chunks of whole blocks to many CTAs: one launch leaves the
 //            maximum and the sum of each chunk in scratch memory, a second combines them and
 //            writes. The row is read twice.
@@ -25,7 +28,7 @@
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
 
-enum class Path { warp, block, parked, split, strided };
+enum class Path { warp, block, parked, cluster, cluster_parked, split, strided };
 
 // How 2^t = exp(scale (x - m)) is computed: v = turn * x, of which the largest is m's,
 // d = shrink (v - m), t = d (hi + lo). All follows from `scale`; make_exponent says how.
@@ -63,7 +66,7 @@ struct Params {
   bool down;                // strided: neighbouring threads take neighbouring rows, not columns
   Stage stage;              // split, strided
   int lanes_log2;           // warp: of a row
-  int parked;               // block: vectors that a thread keeps in shared memory
+  int parked;               // block, cluster: vectors that a thread keeps in shared memory
   std::int64_t items;       // CTAs' worth of work
   std::int64_t chunk_cols;  // split, strided
   Divider chunks;           // of a row
@@ -75,6 +78,7 @@ struct Plan {
   int windows;    // vectors that a thread holds in registers
   int threads;    // of a CTA
   bool aligned;   // rows of whole aligned vectors: a kernel of their own, with the same tree
+  int cluster;    // CTAs that share a row
   Params params;  // partials unset
   std::size_t workspace_bytes;
 
@@ -97,6 +101,17 @@ inline constexpr int kMostBlockWarps = 32;
 // Half of a row of 16384 fp32 columns in shared memory is slower, 3.82 for 3.91 TB/s; of 32768,
 // 3.79 for 3.87 (in a kernel that spilled 24 bytes a thread).
 inline constexpr int kMostParked = 6;  // vectors: 96 KiB a CTA, which every device from 8.0 on has
+// Of a cluster's CTAs of 256 threads an SM has four, of which some load while others compute or
+// store. 2^27 elements, us: bf16, 131072 columns, 8 CTAs of 256 threads 134.5, 4 of 512 140.7, 2 of
+// 1024 168.7, 16 of 128 134.3; 262144, 16 of 256 139.6, 8 of 512 146.3; fp32, 131072 columns, 16 of
+// 256 260.3, 8 of 512 265.0; 262144, 16 of 512 279.8, 8 of 512 with 8 parked vectors 308.6.
+inline constexpr int kMostClusterCtas = 16;
+inline constexpr int kClusterThreads = 256;
+inline constexpr int kMostClusterThreads = 512;
+inline constexpr int kMostClusterParked = 12;  // vectors: 96 KiB a CTA, of which an SM holds two
+// The shortest row of a cluster has more than the values of so many threads: shorter ones are as
+// fast in one CTA (32768 columns of bf16, us: 133 in one, 132.8 in four).
+inline constexpr std::int64_t kLeastClusterValues = 512;
 inline constexpr int kSplitThreads = 256;
 inline constexpr int kSplitBlock = kSplitThreads * kMostKept;  // columns of a CTA at a time
 inline constexpr std::int64_t kMostChunks = 512;  // of a row: some 4 CTAs an SM of an H200
@@ -128,6 +143,12 @@ Exponent make_exponent(float scale);
 
 Path path_of(const Problem& problem);
 Plan make_plan(const Problem& problem);
+
+// The same by clusters; its path is make_plan's where no cluster serves.
+Plan make_cluster_plan(const Problem& problem);
+
+// CTAs to launch.
+unsigned grid_of(const Plan& plan, const LaunchContext& context);
 
 // The plan in words, for explain(). `smem` is the bytes of shared memory.
 std::string describe_plan(const Problem& problem, const Plan& plan, std::size_t smem,

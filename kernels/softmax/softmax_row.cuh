@@ -65,11 +65,16 @@ class Held {
   LK_DEVICE float sum(float less, const Exponent& e, bool log) {
     normal_ = false;
     if constexpr (V::kY != DType::f16) {
-      const float lowest = difference(least_of_words<V::kX>(words_), less, e);
-      normal_ = ptx::vote_sync_all(!log && exponent_of(lowest, e) >= kLeastNormal);
+      normal_ = normal(less, e, log);
       if (normal_) return terms<true>(less, e, false);
     }
     return terms<false>(less, e, log);
+  }
+
+  // After the sum, where the row has a larger maximum than the part that it was computed from.
+  LK_DEVICE void rebase(float less, const Exponent& e) {
+    static_assert(!kKept);
+    if (normal_) normal_ = normal(less, e, false);
   }
 
   // Once the sum has been.
@@ -90,7 +95,12 @@ class Held {
   }
 
  private:
-  static constexpr bool kKept = V::kWindows * V::kItems <= kMostKept;
+  static constexpr bool kKept = V::kWindows * V::kItems <= kMostKept && !V::kInCluster;
+
+  LK_DEVICE bool normal(float less, const Exponent& e, bool log) const {
+    const float lowest = difference(least_of_words<V::kX>(words_), less, e);
+    return ptx::vote_sync_all(!log && exponent_of(lowest, e) >= kLeastNormal);
+  }
 
   template <bool kNormal>
   LK_DEVICE float terms(float less, const Exponent& e, bool log) {

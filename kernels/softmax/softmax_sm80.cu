@@ -97,6 +97,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 struct Sm80 {
   static constexpr const char* kTakes = "needs unit column strides and rows that a warp can hold";
   static constexpr auto& kConfigs = kSm80Configs;
+  static Plan plan(const Problem& problem) { return make_plan(problem); }
 
   template <class Cfg>
   static KernelPointer kernel(Stage) {

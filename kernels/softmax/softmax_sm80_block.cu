@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     softmax_sm80_block(Params p) {
   using V = Vectors<Cfg>;
   auto& smem = ptx::dynamic_smem<BlockSmem>();
-  const Parked<Cfg> parked{smem, p};
+  const Parked<Cfg> parked{smem.parked(), p};
   const int warps = int(blockDim.x) / kWarpThreads;
   const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
   const int warp_cols = vectors * kWarpThreads * V::kItems;
@@ -85,6 +85,7 @@ struct Sm80Block {
   static constexpr const char* kTakes =
       "needs unit column strides and rows that a CTA can hold and a warp cannot";
   static constexpr auto& kConfigs = kSm80BlockConfigs;
+  static Plan plan(const Problem& problem) { return make_plan(problem); }
 
   template <class Cfg>
   static KernelPointer kernel(Stage) {

@@ -107,6 +107,7 @@ struct Sm80Split {
   static constexpr const char* kTakes =
       "needs unit column strides and rows longer than a CTA can hold";
   static constexpr auto& kConfigs = kSm80SplitConfigs;
+  static Plan plan(const Problem& problem) { return make_plan(problem); }
 
   template <class Cfg>
   static KernelPointer kernel(Stage stage) {

@@ -66,6 +66,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 struct Sm80Strided {
   static constexpr const char* kTakes = "is for views without unit column strides";
   static constexpr auto& kConfigs = kSm80StridedConfigs;
+  static Plan plan(const Problem& problem) { return make_plan(problem); }
 
   template <class Cfg>
   static KernelPointer kernel(Stage) {

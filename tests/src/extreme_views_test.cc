@@ -83,21 +83,27 @@ TEST(ExtremeViewsTest, EveryAcceptedOneHasAPlan) {
     if (elements > Wide(1) << 40) ++huge;
     for (const int window_bytes : {16, 32}) {
       constexpr int kThreads = 256;
-      const op::gelu::Plan plan = op::gelu::make_plan(p, kThreads, window_bytes);
+      const op::gelu::Shape shape{.threads = kThreads, .window_bytes = window_bytes};
+      const op::gelu::Plan plan = op::gelu::make_plan(p, shape);
       const op::gelu::Params& q = plan.params;
+      const DeviceProperties properties;
+      op::gelu::describe_plan(p, plan, shape, {properties, 1, false, nullptr, nullptr}, false);
+      ASSERT_GE(Wide(plan.ctas) * kThreads, Wide(q.items) + q.windows) << i;
+      if (plan.path == op::gelu::Path::one_row || plan.path == op::gelu::Path::singles) {
+        ASSERT_EQ(Wide(q.windows) * (window_bytes / int(size_of(y_type))) + q.ends, elements) << i;
+        continue;
+      }
       const bool strided = plan.path == op::gelu::Path::strided;
       const Wide in_one = strided ? op::gelu::kTileElements : window_bytes / int(size_of(y_type));
-      const Wide per_row = q.rows == 1 && !strided ? q.items : q.per_row.divisor;
       ASSERT_EQ(Wide(q.rows) * q.cols, elements) << i;
       ASSERT_GE(Wide(q.items) * in_one, elements) << i << ": " << rows << " x " << cols;
-      ASSERT_GT(per_row, 0) << i;
+      ASSERT_GT(q.per_row.divisor, 0) << i;
       // Not more than two partly filled windows a row beyond what is needed.
       const Wide full = strided ? Wide(q.items) : Wide(q.rows) * (q.cols / in_one + 2);
       ASSERT_LE(Wide(q.items), full) << i << ": " << rows << " x " << cols;
-      ASSERT_GE(Wide(plan.ctas) * (strided ? 1 : kThreads), Wide(q.items)) << i;
-      const DeviceProperties properties;
-      op::gelu::describe_plan(p, plan, kThreads, window_bytes,
-                              {properties, 1, false, nullptr, nullptr}, false);
+      if (strided) {
+        ASSERT_EQ(plan.ctas, q.items) << i;
+      }
     }
   }
   EXPECT_GT(accepted, 10'000);

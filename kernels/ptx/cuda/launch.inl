@@ -4,6 +4,8 @@ namespace libkernels::inline LK_BACKEND::ptx {
 
 // A CTA may take this much dynamic shared memory without opting in.
 inline constexpr std::size_t kSmemWithoutOptIn = 48 * 1024;
+// A cluster may have so many CTAs without opting in.
+inline constexpr unsigned kPortableCluster = 8;
 
 template <class Params>
 cudaError_t launch(void (*kernel)(Params), const LaunchShape& shape, cudaStream_t stream,
@@ -22,6 +24,11 @@ cudaError_t launch(void (*kernel)(Params), const LaunchShape& shape, cudaStream_
     attributes[count].val.clusterDim.y = shape.cluster.y;
     attributes[count].val.clusterDim.z = shape.cluster.z;
     ++count;
+  }
+  if (shape.cluster.x * shape.cluster.y * shape.cluster.z > kPortableCluster) {
+    const cudaError_t error = cudaFuncSetAttribute(
+        reinterpret_cast<const void*>(kernel), cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (error != cudaSuccess) return error;
   }
   if (shape.pdl) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -29,14 +29,14 @@ struct MbarrierState {
   std::uint32_t agent = 0;
   Access init{};                    // who initialised it
   bool fenced_for_cluster = false;  // fence.mbarrier_init since
-  bool fenced_for_copies = false;   // that, or fence.proxy.async
-  std::uint64_t fenced_phase = 0;   // of barrier.cluster that publishes the former
-  std::uint32_t in_flight = 0;      // copies that will land on it
-  std::uint64_t landed = 0;         // the phase of the last landing, plus 1
-  std::uint64_t observed = 0;       // phases that some wait has seen complete
-  bool polled = false;              // by test_wait, in vain
-  Knowledge::Pointer arriving;      // what the arrivals of this phase release
-  Knowledge::Pointer completed;     // and those of all earlier ones
+  std::uint64_t fence_phase = 0;  // of barrier.cluster, to whose end even relaxed arrivals carry it
+  bool fenced_for_copies = false;  // that, or fence.proxy.async
+  std::uint32_t in_flight = 0;     // copies that will land on it
+  std::uint64_t landed = 0;        // the phase of the last landing, plus 1
+  std::uint64_t observed = 0;      // phases that some wait has seen complete
+  bool polled = false;             // by test_wait, in vain
+  Knowledge::Pointer arriving;     // what the arrivals of this phase release
+  Knowledge::Pointer completed;    // and those of all earlier ones
   std::vector<Thread*> waiting;
 };
 
@@ -157,15 +157,19 @@ Cluster* begin_cluster(Cta* first, const Launch& launch, std::uint64_t number);
 // The offset of a pointer into the CTA's shared memory; a fault if it is not one.
 std::uint32_t shared_offset(Thread* t, const void* p, std::uint32_t bytes, std::uint32_t alignment,
                             const char* name, const void* pc);
+// Who accesses a peer's shared memory: the thread, which the peer must then not outlive unordered,
+// or an asynchronous copy, which has landed once somebody there has waited for it.
+enum class By { thread, copy };
 // What a shared::cluster address means; a fault if the peer may not be touched now.
 struct Remote {
   Cta* cta;
   std::uint32_t offset;
 };
 Remote remote_address(Thread* t, std::uint32_t address, std::uint32_t bytes,
-                      std::uint32_t alignment, const char* name, const void* pc);
+                      std::uint32_t alignment, const char* name, const void* pc,
+                      By by = By::thread);
 // The peer's side of that, for an access at a known offset.
-void check_peer(Thread* t, Cta* peer, const char* name, const void* pc);
+void check_peer(Thread* t, Cta* peer, const char* name, const void* pc, By by = By::thread);
 
 // The live mbarrier at the offset, initialised before thread t uses it; else a fault.
 enum class MbarrierUse { own, remote, copy };

@@ -54,7 +54,7 @@ void issue_load(AsyncOp& op, std::uint32_t bar, std::uint32_t cta_mask) {
   bool read = false;
   for (std::uint32_t m = mask; m; m &= m - 1) {
     Cta* target = ctas[std::size_t(std::countr_zero(m))];
-    check_peer(t, target, op.name, op.pc);
+    check_peer(t, target, op.name, op.pc, By::copy);
     static AsyncOp one;
     one = op;
     one.target = target;
@@ -77,8 +77,8 @@ void bulk_cluster_copy(std::uint32_t dst, const void* src, std::uint32_t bytes, 
   Thread* t = current_thread;
   check_bytes(kName, bytes, pc);
   const std::uint32_t from = shared_offset(t, src, bytes, kAlignment, kName, pc);
-  const Remote to = remote_address(t, dst, bytes, kAlignment, kName, pc);
-  const Remote at = remote_address(t, bar, kBarBytes, kBarBytes, kName, pc);
+  const Remote to = remote_address(t, dst, bytes, kAlignment, kName, pc, By::copy);
+  const Remote at = remote_address(t, bar, kBarBytes, kBarBytes, kName, pc, By::copy);
   if (to.cta != at.cta || to.cta == t->cta) {
     fail(cudaErrorLaunchFailure, pc,
          "%s to rank %u with an mbarrier of rank %u, from rank %u: expected both at one other CTA",
@@ -106,8 +106,8 @@ void store_async(std::uint32_t p, const void* value, std::uint32_t bytes, std::u
   if (t->cta->cluster->ctas.size() < 2) {
     fail(cudaErrorLaunchFailure, pc, "st.async in a cluster of one CTA: expected more");
   }
-  const Remote to = remote_address(t, p, bytes, bytes, kName, pc);
-  const Remote at = remote_address(t, bar, kBarBytes, kBarBytes, kName, pc);
+  const Remote to = remote_address(t, p, bytes, bytes, kName, pc, By::copy);
+  const Remote at = remote_address(t, bar, kBarBytes, kBarBytes, kName, pc, By::copy);
   if (to.cta != at.cta) {
     fail(cudaErrorLaunchFailure, pc,
          "st.async to rank %u with an mbarrier of rank %u: expected both in one CTA", to.cta->rank,

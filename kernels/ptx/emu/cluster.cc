@@ -84,6 +84,7 @@ void complete_if_all(Cluster* c) {
       learn(&t, c->released);
       if (c->ctas.size() > 1) --cta->waits_outside;
       t.cluster_phase = 0;
+      t.cluster_waited = c->phase;
       wake(t.warp, 1u << t.lane);
     }
   }
@@ -121,6 +122,7 @@ void cluster_barrier_wait() {
          "before");
   }
   if (c->phase >= t->cluster_phase) {
+    t->cluster_waited = t->cluster_phase;
     t->cluster_phase = 0;
     return learn(t, c->released);
   }
@@ -131,7 +133,7 @@ void cluster_barrier_wait() {
 
 // ---- Peers ------------------------------------------------------------------------------------
 
-void check_peer(Thread* t, Cta* peer, const char* name, const void* pc) {
+void check_peer(Thread* t, Cta* peer, const char* name, const void* pc, By by) {
   if (peer == t->cta) return;
   if (peer->live == 0) {
     fail(cudaErrorLaunchFailure, pc,
@@ -148,12 +150,13 @@ void check_peer(Thread* t, Cta* peer, const char* name, const void* pc) {
          "expected barrier.cluster before",
          name, peer->idx.x, peer->idx.y, peer->idx.z, peer->rank);
   }
+  if (by == By::copy) return;
   const Access now = Access::pack(t->cta->incarnation, clock.clock, t->index, 0, false, false);
   async_of(peer).touched[std::uint64_t(now.cta()) << Access::kThreadBits | t->index] = now;
 }
 
 Remote remote_address(Thread* t, std::uint32_t address, std::uint32_t bytes,
-                      std::uint32_t alignment, const char* name, const void* pc) {
+                      std::uint32_t alignment, const char* name, const void* pc, By by) {
   const std::uint32_t rank = address >> kRankShift;
   const std::uint32_t offset = address & ((1u << kRankShift) - 1);
   const Cluster& c = *t->cta->cluster;
@@ -172,7 +175,7 @@ Remote remote_address(Thread* t, std::uint32_t address, std::uint32_t bytes,
          "the %zu bytes of the launch",
          name, bytes, offset, machine().launch.request.smem);
   }
-  check_peer(t, c.ctas[rank], name, pc);
+  check_peer(t, c.ctas[rank], name, pc, by);
   return {c.ctas[rank], offset};
 }
 

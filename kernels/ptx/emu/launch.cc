@@ -13,7 +13,7 @@ namespace {
 cudaError_t check_shape(const LaunchRequest& r, const DeviceProperties& p) {
   constexpr unsigned kMaxGridX = 0x7fffffff, kMaxGridYZ = 65535, kMaxBlockXY = 1024,
                      kMaxBlockZ = 64;
-  constexpr std::uint64_t kMaxCluster = 8;
+  constexpr std::uint64_t kMaxCluster = 16;  // 8 are portable; ptx::launch opts into more
   if (volume(r.grid) == 0 || volume(r.block) == 0) return cudaErrorInvalidValue;
   if (r.grid.x > kMaxGridX || r.grid.y > kMaxGridYZ || r.grid.z > kMaxGridYZ ||
       r.block.x > kMaxBlockXY || r.block.y > kMaxBlockXY || r.block.z > kMaxBlockZ ||

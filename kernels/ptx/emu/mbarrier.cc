@@ -15,18 +15,10 @@ MbarrierState* slot(const Cta& cta, std::uint32_t offset) {
   return index == CtaAsync::kNone ? nullptr : &cta.async->bars[index];
 }
 
-// Has the thread waited for a barrier.cluster since fence.mbarrier_init, be its arrivals
-// relaxed: this is what the fence is for?
-bool published(const Thread& t, const MbarrierState& b) {
-  return b.fenced_for_cluster && t.cta->cluster->phase > b.fenced_phase && t.cluster_phase == 0;
-}
-
 // Remembers the use, so that an invalidation that nothing orders after it is a race.
 void note_use(Thread* t, Cta* cta, std::uint32_t offset, const void* pc) {
   const Launch& l = machine().launch;
   if (!l.request.hooked || !l.race_checks) return;
-  const MbarrierState* b = slot(*cta, offset);
-  if (b && !ordered_before(b->init, *t) && published(*t, *b)) return;
   check_races(t, cta->shared_shadow, offset, sizeof(std::uint64_t), false, Space::global_sync, pc,
               nullptr);
 }
@@ -104,7 +96,8 @@ MbarrierState& find_mbarrier(Thread* t, Cta* cta, std::uint32_t offset, Mbarrier
          b ? "has been invalidated" : "nobody has initialised");
   }
   const bool judged = machine().launch.request.hooked && machine().launch.race_checks;
-  if (judged && !ordered_before(b->init, *t) && !published(*t, *b)) {
+  const bool carried = b->fenced_for_cluster && t->cluster_waited > b->fence_phase;
+  if (judged && !carried && !ordered_before(b->init, *t)) {
     describe_init(*t, *b, who, sizeof(who));
     fail(cudaErrorLaunchFailure, pc,
          "%s of the mbarrier at offset %u, and nothing orders its initialisation by %s before; "
@@ -307,7 +300,7 @@ void fence_mbarrier_init() {
   for (MbarrierState& b : t->cta->async->bars) {
     if (!b.live || b.init.thread() != t->index) continue;
     b.fenced_for_cluster = b.fenced_for_copies = true;
-    b.fenced_phase = t->cta->cluster->phase + (t->cluster_phase != 0 ? 1 : 0);
+    b.fence_phase = t->cluster_phase ? t->cluster_phase : t->cta->cluster->phase;
   }
 }
 

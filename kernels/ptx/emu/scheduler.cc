@@ -100,7 +100,7 @@ void reset_cta(Cta* cta, const Launch& launch, std::uint64_t linear, std::uint32
     t.wgmma.reset();
     t.fenced_shared = t.fenced_global = 0;
     t.fenced_known.reset();
-    t.cluster_phase = 0;
+    t.cluster_phase = t.cluster_waited = 0;
     t.waited_for_grid = t.polls_mbarrier = false;
     if (++idx.x == block.x) idx.x = 0, ++idx.y;
     if (idx.y == block.y) idx.y = 0, ++idx.z;

@@ -82,9 +82,10 @@ struct Thread {
 
   // Accesses up to these clocks the async proxy may see.
   std::uint32_t fenced_shared = 0, fenced_global = 0;
-  Knowledge::Pointer fenced_known;  // what it knew of other CTAs at fence.proxy.async.global
-  std::uint64_t cluster_phase = 0;  // of barrier.cluster that it arrived for, plus 1; 0: none
-  bool waited_for_grid = false;     // griddepcontrol.wait is ordered before what it does
+  Knowledge::Pointer fenced_known;   // what it knew of other CTAs at fence.proxy.async.global
+  std::uint64_t cluster_phase = 0;   // of barrier.cluster that it arrived for, plus 1; 0: none
+  std::uint64_t cluster_waited = 0;  // phases of barrier.cluster that it knows to be over
+  bool waited_for_grid = false;      // griddepcontrol.wait is ordered before what it does
 
   // Its last ld.acquire: the same once more is a poll.
   const void* polled = nullptr;

@@ -59,18 +59,16 @@ __global__ void ring_kernel(RingParams p) {
 
 template <class Op>
 __global__ void reduce_kernel(RingParams p) {
-  auto& s = ptx::dynamic_smem<ClusterReduceSmem>();
-  if (threadIdx.x == 0) init_cluster_reduce(&s);
-  ptx::barrier_cluster_arrive_release();
-  ptx::barrier_cluster_wait_acquire();
+  auto& s = ptx::dynamic_smem<ClusterExchange<std::uint32_t>>();
+  if (threadIdx.x == 0) init_cluster_exchange(&s);
   constexpr unsigned kRounds = test::kReduceRounds;
   for (unsigned round = 0; round < kRounds; ++round) {
+    ptx::barrier_cluster_arrive_release();
+    ptx::barrier_cluster_wait_acquire();
     const unsigned at = blockIdx.x * kRounds + round;
     const float total = reduce_cluster<Op>(bit_cast<float>(p.in[at]), &s, round);
     p.out[at * 32 + threadIdx.x] = bit_cast<std::uint32_t>(total);
   }
-  ptx::barrier_cluster_arrive_release();
-  ptx::barrier_cluster_wait_acquire();
 }
 
 template <int kStages, Fill kFill>
@@ -84,7 +82,7 @@ cudaError_t reduce(const RingParams& p, unsigned ctas, cudaStream_t stream) {
   return ptx::launch(&reduce_kernel<Op>,
                      {.grid = dim3(ctas),
                       .block = dim3(32),
-                      .smem = sizeof(ClusterReduceSmem),
+                      .smem = sizeof(ClusterExchange<std::uint32_t>),
                       .cluster = dim3(kCluster)},
                      stream, p);
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWindowBytes = 16;
+constexpr Shape kShape{.threads = kThreads, .window_bytes = kWindowBytes};
 constexpr std::int64_t kMostCtas = (std::int64_t{1} << 31) - 1;
 
 const void* at(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
@@ -51,12 +52,12 @@ TEST(GeluPlan, ColumnMajorIsTransposed) {
   Problem p = problem(70, 33);
   p.x_row_stride = p.y_row_stride = 1;
   p.x_col_stride = p.y_col_stride = 80;  // a pitch, so that rows do not merge
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::rows);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::rows);
   EXPECT_EQ(normalised(p).rows, 33);
   EXPECT_EQ(normalised(p).cols, 70);
   p.x_row_stride = 33;  // x row-major, y column-major
   p.x_col_stride = 1;
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::strided);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::strided);
 }
 
 TEST(GeluPlan, OneColumnIsOneRow) {
@@ -65,18 +66,18 @@ TEST(GeluPlan, OneColumnIsOneRow) {
   EXPECT_EQ(normalised(p).cols, 1000);
   p.x_row_stride = 3;  // every third element
   EXPECT_EQ(normalised(p).x_col_stride, 3);
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::strided);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::strided);
 }
 
 TEST(GeluPlan, StridesOfExtentsOfOneAreIgnored) {
   Problem p = problem(1, 1);
   p.x_row_stride = p.x_col_stride = 77;
   p.y_row_stride = p.y_col_stride = 99;
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::one_row);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::one_row);
   p = problem(1, 50);
   p.x_row_stride = 1;
   p.y_row_stride = 1;
-  EXPECT_EQ(make_plan(p, kThreads, kWindowBytes).path, Path::one_row);
+  EXPECT_EQ(make_plan(p, kShape).path, Path::one_row);
 }
 
 // Every element of every row lies in exactly one window: window w of a row whose start is `phase`
@@ -90,8 +91,8 @@ TEST(GeluPlan, WindowsCoverEveryElementOnce) {
         for (const std::int64_t cols : {1, 2, 7, 8, 9, 31, 99, 100}) {
           Problem p = problem(5, cols, type, 4096, std::uintptr_t(1 << 20) + offset * size);
           p.x_row_stride = p.y_row_stride = pitch;
-          const Plan plan = make_plan(p, kThreads, kWindowBytes);
-          if (plan.params.rows == 1) continue;  // cols == 1
+          const Plan plan = make_plan(p, kShape);
+          if (plan.path != Path::rows) continue;  // cols == 1
           const std::int64_t per_row = plan.params.per_row.divisor;
           EXPECT_EQ(plan.params.items, per_row * plan.params.rows);
           for (std::int64_t r = 0; r < plan.params.rows; ++r) {
@@ -106,6 +107,83 @@ TEST(GeluPlan, WindowsCoverEveryElementOnce) {
   }
 }
 
+// One row: each element is in one window or at an end, window 0 begins a line of y, and the two
+// vectors from which a window of x is realigned lie inside the row.
+TEST(GeluPlan, OneRowIsCutIntoWindowsAndEnds) {
+  constexpr std::int64_t kLine = 128;
+  for (const DType type : {DType::bf16, DType::f32}) {
+    const std::int64_t size = std::int64_t(size_of(type));
+    const std::int64_t k = kWindowBytes / size;
+    for (std::int64_t x_offset = 0; x_offset < k; ++x_offset) {
+      for (std::int64_t y_offset = 0; y_offset <= kLine / size; ++y_offset) {
+        for (std::int64_t cols = 1; cols < 2 * kLine / size + 5 * k; ++cols) {
+          const Problem p = problem(1, cols, type, std::uintptr_t(4096 + x_offset * size),
+                                    std::uintptr_t(8192 + y_offset * size));
+          const Plan plan = make_plan(p, kShape);
+          const Params& q = plan.params;
+          const auto x = std::int64_t(reinterpret_cast<std::uintptr_t>(q.x)) - 4096;
+          const auto y = std::int64_t(reinterpret_cast<std::uintptr_t>(q.y)) - 8192;
+          ASSERT_EQ(x, (x_offset + q.before) * size);
+          ASSERT_EQ(y, (y_offset + q.before) * size);
+          ASSERT_GE(q.before, 0);
+          ASSERT_LE(q.before + q.windows * k, cols);
+          ASSERT_EQ(q.ends, cols - q.windows * k);
+          ASSERT_LT(q.ends, 2 * kLine / size + 3 * k) << "almost no window is whole";
+          const bool whole = q.ends == 0 && q.x_phase == 0;
+          ASSERT_EQ(plan.path, whole ? Path::singles : Path::one_row);
+          ASSERT_EQ(plan.ctas, (q.windows + kThreads - 1) / kThreads + (whole ? 0 : 1));
+          if (q.windows == 0) continue;
+          ASSERT_EQ(y % kWindowBytes, 0);
+          ASSERT_EQ(y % kLine, 0);
+          ASSERT_EQ(x % kWindowBytes, q.x_phase);
+          if (q.x_phase == 0) continue;
+          ASSERT_GE(x - q.x_phase, x_offset * size);
+          ASSERT_LE(x - q.x_phase + (q.windows + 1) * kWindowBytes, (x_offset + cols) * size);
+        }
+      }
+    }
+  }
+}
+
+TEST(GeluPlan, ACappedRowLoopsOverItsWindows) {
+  const Problem p = problem(1, 100003, DType::bf16, 4098, 8200);
+  const Plan whole = make_plan(p, kShape);
+  EXPECT_EQ(whole.path, Path::one_row);
+  Shape shape = kShape;
+  shape.most_ctas = whole.ctas;
+  EXPECT_EQ(make_plan(p, shape).path, Path::one_row);
+  shape.most_ctas = whole.ctas - 1;
+  const Plan capped = make_plan(p, shape);
+  EXPECT_EQ(capped.path, Path::rows);
+  EXPECT_EQ(capped.params.x, p.x);
+  EXPECT_EQ(capped.params.rows, 1);
+  EXPECT_EQ(capped.params.per_row.divisor, capped.params.items);
+}
+
+TEST(GeluPlan, PairsWhereTheyFillAWave) {
+  Shape shape = kShape;
+  shape.resident_ctas = 100;
+  const auto plan = [&](std::int64_t windows, Pairs pairs) {
+    shape.pairs = pairs;
+    return make_plan(problem(1, 8 * windows), shape);
+  };
+  EXPECT_EQ(plan(200 * kThreads, Pairs::never).path, Path::singles);
+  for (const Pairs pairs : {Pairs::in_one_wave, Pairs::beyond_one_wave}) {
+    EXPECT_EQ(plan(150 * kThreads, pairs).path, Path::singles);
+    EXPECT_EQ(plan(150 * kThreads + 1, pairs).path, Path::pairs);
+    EXPECT_EQ(plan(150 * kThreads + 1, pairs).ctas, 76);
+    EXPECT_EQ(plan(200 * kThreads, pairs).path, Path::pairs);
+    EXPECT_EQ(plan(200 * kThreads, pairs).ctas, 100);
+  }
+  EXPECT_EQ(plan(200 * kThreads + 1, Pairs::in_one_wave).path, Path::singles);
+  EXPECT_EQ(plan(200 * kThreads + 1, Pairs::beyond_one_wave).path, Path::pairs);
+  // Not with single elements, nor with x out of phase.
+  shape.pairs = Pairs::beyond_one_wave;
+  const std::int64_t n = 8 * 200 * kThreads;
+  EXPECT_EQ(make_plan(problem(1, n + 1), shape).path, Path::one_row);
+  EXPECT_EQ(make_plan(problem(1, n, DType::bf16, 4098), shape).path, Path::one_row);
+}
+
 // C8: element counts at which a 32-bit count, or a ceiling division of ints, overflows.
 TEST(GeluPlan, C8GridsOfHugeProblemsAreLegalAndCoverThem) {
   const std::int64_t two31 = std::int64_t{1} << 31;
@@ -115,11 +193,14 @@ TEST(GeluPlan, C8GridsOfHugeProblemsAreLegalAndCoverThem) {
        {two31 - 1, two31, 2 * two31, 4 * two31, 9 * (two31 >> 3), two31 << 10}) {
     for (const DType type : {DType::bf16, DType::f32}) {
       for (Problem p : {problem(1, n, type), problem(n, 1, type), problem(n / 9, 9, type)}) {
-        const Plan plan = make_plan(p, kThreads, kWindowBytes);
+        const Plan plan = make_plan(p, kShape);
         const std::int64_t per_window = kWindowBytes / std::int64_t(size_of(type));
-        EXPECT_GE(plan.params.items * per_window, p.rows * p.cols);
-        EXPECT_GE(plan.ctas * kThreads, plan.params.items);
-        EXPECT_LT((plan.ctas - 1) * kThreads, plan.params.items);
+        const bool rows = plan.path == Path::rows;
+        const std::int64_t windows = rows ? plan.params.items : plan.params.windows;
+        EXPECT_GE(windows * per_window + plan.params.ends, p.rows * p.cols);
+        const std::int64_t of_windows = plan.ctas - (plan.path == Path::one_row ? 1 : 0);
+        EXPECT_GE(of_windows * kThreads, windows);
+        EXPECT_LT((of_windows - 1) * kThreads, windows);
         const unsigned grid = capped_grid(plan.ctas, all, kThreads);
         EXPECT_EQ(grid, std::min(plan.ctas, kMostCtas));
       }
@@ -133,7 +214,7 @@ TEST(GeluPlan, StridedTilesCoverTheMatrix) {
       Problem p = problem(rows, cols);
       p.x_row_stride = 3 * cols + 1;
       p.x_col_stride = 3;
-      const Plan plan = make_plan(p, kThreads, kWindowBytes);
+      const Plan plan = make_plan(p, kShape);
       if (plan.path != Path::strided) continue;  // one element
       const std::int64_t tile_cols = std::int64_t{1} << plan.params.tile_cols_log2;
       const std::int64_t tile_rows = kTileElements / tile_cols;
@@ -150,7 +231,7 @@ TEST(GeluPlan, StridedTilesCoverTheMatrix) {
 
 TEST(GeluPlan, MaxSmsCapsTheGrid) {
   const DeviceProperties properties = h200();
-  const Plan plan = make_plan(problem(1, 1 << 24), kThreads, kWindowBytes);
+  const Plan plan = make_plan(problem(1, 1 << 24), kShape);
   const LaunchContext all{properties, 132, false, nullptr, nullptr};
   const LaunchContext one{properties, 1, false, nullptr, nullptr};
   EXPECT_EQ(capped_grid(plan.ctas, all, kThreads), plan.ctas);
@@ -161,8 +242,7 @@ TEST(GeluPlan, DescriptionSaysWhatAlignmentCosts) {
   const DeviceProperties properties = h200();
   const LaunchContext all{properties, 132, false, nullptr, nullptr};
   const auto text = [&](const Problem& p) {
-    return describe_plan(p, make_plan(p, kThreads, kWindowBytes), kThreads, kWindowBytes, all,
-                         false);
+    return describe_plan(p, make_plan(p, kShape), kShape, all, false);
   };
   EXPECT_NE(text(problem(1, 1000)).find("in phase"), std::string::npos);
   EXPECT_NE(text(problem(1, 1000, DType::bf16, 4098)).find("out of phase"), std::string::npos);

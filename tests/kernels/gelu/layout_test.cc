@@ -120,6 +120,20 @@ TEST_P(GeluLayout, EveryPairOfOffsets) {
   }
 }
 
+// A row of one and a half to two waves, which some kernels take two windows at a time if it is all
+// windows; the last CTA is not full.
+TEST_P(GeluLayout, BetweenOneWaveAndTwo) {
+  if (!emulated()) GTEST_SKIP() << "a GPU has too many SMs for a small row";
+  DeviceProperties one_sm = emulator::current_profile();
+  one_sm.sm_count = 1;
+  const ProfileScope scope(one_sm);
+  const std::int64_t cols = 3300 * 16 / std::int64_t(size_of(param().y_type));
+  ASSERT_TRUE(check(row_major(1, cols), row_major(1, cols)));
+  EXPECT_EQ(emulator::last_launch().grid.x, 13u);  // 26 with one window each
+  ASSERT_TRUE(check(row_major(1, cols, cols, 3), row_major(1, cols, cols, 3)));
+  ASSERT_TRUE(check(row_major(1, cols, cols, 1), row_major(1, cols)));
+}
+
 // F6: y is x itself.
 TEST_P(GeluLayout, F6InPlace) {
   if (param().x_type != param().y_type) GTEST_SKIP() << "in place needs one type";

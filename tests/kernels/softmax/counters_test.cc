@@ -62,10 +62,16 @@ TEST_P(SoftmaxCounters, MisalignedRowsStayWide) {
   EXPECT_LE(c.global_write_requests, y_bytes(kRows * kCols) / (32 * 16) + warps * 9);
 }
 
-// Two launches, two reads, one write, and 8 bytes a chunk.
+// Two launches, two reads, one write, and 8 bytes a chunk. Clusters read once.
 TEST_P(SoftmaxCounters, SplitRowsAreReadTwice) {
   constexpr std::int64_t kCols = 16 * 8192, kChunks = 16;
   const emulator::Counters c = count(row_major(2, kCols), row_major(2, kCols));
+  if (!portable()) {
+    EXPECT_EQ(c.launches, 1u);
+    EXPECT_EQ(c.global_bytes_read, x_bytes(2 * kCols));
+    EXPECT_EQ(c.global_bytes_written, y_bytes(2 * kCols));
+    return;
+  }
   EXPECT_EQ(c.launches, 2u);
   EXPECT_GE(c.global_bytes_read, 2 * x_bytes(2 * kCols));
   EXPECT_LE(c.global_bytes_read, 2 * x_bytes(2 * kCols) + 2 * kChunks * kChunks * 2 * 8);

@@ -28,7 +28,9 @@ namespace libkernels::test {
 using Bits = std::vector<std::uint32_t>;
 
 struct SoftmaxParam {
-  std::vector<Kernel> kernels;  // of one generation and backend, in dispatch order
+  // Of one generation and backend, in dispatch order, and then of the generations below, which
+  // serve what is left.
+  std::vector<Kernel> kernels;
   DType x_type, y_type;
 };
 
@@ -51,6 +53,14 @@ inline std::vector<SoftmaxParam> softmax_params(bool (*keep)(const SoftmaxParam&
       found->push_back(kernel);
     } else {
       generations.push_back({kernel});
+    }
+  }
+  for (std::vector<Kernel>& generation : generations) {
+    const Kernel newest = generation.front();
+    for (const Kernel& kernel : kernels_of(LK_OP_SOFTMAX)) {
+      if (kernel.backend == newest.backend && kernel.info->arch < newest.info->arch) {
+        generation.push_back(kernel);
+      }
     }
   }
   constexpr std::pair<DType, DType> kTypes[] = {{DType::f32, DType::f32},

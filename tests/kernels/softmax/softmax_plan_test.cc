@@ -39,7 +39,8 @@ std::string tree_of(const Plan& plan) {
   std::string text;
   for (const std::int64_t part :
        {std::int64_t(plan.path), std::int64_t(plan.windows), std::int64_t(plan.threads),
-        std::int64_t(p.lanes_log2), std::int64_t(p.parked), p.chunk_cols, p.chunks.divisor}) {
+        std::int64_t(p.lanes_log2), std::int64_t(p.parked), std::int64_t(plan.cluster),
+        p.chunk_cols, p.chunks.divisor}) {
     text += std::to_string(part) + " ";
   }
   return text;
@@ -54,7 +55,9 @@ std::int64_t capacity(const Plan& plan, DType y_type) {
       return (std::int64_t{1} << p.lanes_log2) * plan.windows * items;
     case Path::block:
     case Path::parked:
-      return std::int64_t(plan.threads) * (plan.windows + p.parked) * items;
+    case Path::cluster:
+    case Path::cluster_parked:
+      return std::int64_t(plan.cluster) * plan.threads * (plan.windows + p.parked) * items;
     case Path::split:
     case Path::strided:
       return p.chunk_cols * p.chunks.divisor;
@@ -81,6 +84,51 @@ TEST(SoftmaxPlan, HasRoomForEveryLength) {
   }
 }
 
+// From half a CTA's rows on, up to what sixteen CTAs hold: longer ones keep the other plan.
+TEST(SoftmaxPlan, ClustersHaveRoomForTheRowsTheyTake) {
+  for (const auto& [x, y, longest] : {std::tuple{DType::f32, DType::f32, std::int64_t{655360}},
+                                      {DType::bf16, DType::bf16, std::int64_t{1310720}},
+                                      {DType::f16, DType::f32, std::int64_t{262144}}}) {
+    const std::int64_t least = kLeastClusterValues * most_values(y);
+    EXPECT_EQ(make_cluster_plan(problem(3, least, x, y)).cluster, 1);
+    for (std::int64_t cols = least + 1; cols <= longest; cols += cols < longest - 999 ? 997 : 1) {
+      const Plan plan = make_cluster_plan(problem(3, cols, x, y));
+      const bool parks = plan.path == Path::cluster_parked;
+      ASSERT_TRUE(parks || plan.path == Path::cluster) << cols;
+      ASSERT_GE(capacity(plan, y), cols) << cols;
+      ASSERT_LT(capacity(plan, y) - cols, cols / 2) << cols << " is wasteful";
+      ASSERT_LE(plan.cluster, kMostClusterCtas);
+      ASSERT_LE(plan.threads, kMostClusterThreads);
+      ASSERT_LE(plan.params.parked, kMostClusterParked);
+      ASSERT_EQ(plan.params.parked > 0, parks);
+      ASSERT_EQ(plan.workspace_bytes, 0u);
+    }
+    const Plan beyond = make_cluster_plan(problem(3, longest + 1, x, y));
+    EXPECT_EQ(beyond.path, Path::split);
+    EXPECT_EQ(beyond.cluster, 1);
+  }
+}
+
+TEST(SoftmaxPlan, MaxSmsLeavesClustersWhole) {
+  DeviceProperties properties{};
+  properties.sm_count = 132;
+  properties.max_threads_per_sm = 2048;
+  const Plan plan = make_cluster_plan(problem(1000, 200000, DType::f32, DType::f32));
+  for (const int sms : {1, 2, 3, 7, 50, 131, 132}) {
+    const LaunchContext context{.properties = properties,
+                                .max_sms = sms,
+                                .pdl = false,
+                                .workspace = nullptr,
+                                .stream = nullptr};
+    const unsigned grid = grid_of(plan, context);
+    EXPECT_GE(grid, unsigned(plan.cluster));
+    EXPECT_EQ(grid % unsigned(plan.cluster), 0u);
+    if (sms == 132) {
+      EXPECT_EQ(grid, 1000u * unsigned(plan.cluster));
+    }
+  }
+}
+
 TEST(SoftmaxPlan, H1SharedMemoryFitsEveryDevice) {
   constexpr std::size_t kOf86 = 99 * 1024;  // of a CTA on compute capability 8.6 and 12.x
   for (const auto& [x, y] : {std::pair{DType::f32, DType::f32}, {DType::bf16, DType::bf16}}) {
@@ -94,6 +142,7 @@ TEST(SoftmaxPlan, H1SharedMemoryFitsEveryDevice) {
 TEST(SoftmaxPlan, TheTreeFollowsFromColumnsAndTypesAlone) {
   for (const std::int64_t cols : {1, 5, 100, 1000, 1025, 5000, 30000, 60000, 1 << 20, 1 << 25}) {
     const std::string tree = tree_of(make_plan(problem(1, cols)));
+    const std::string clusters = tree_of(make_cluster_plan(problem(1, cols)));
     for (const std::int64_t rows : {2, 7, 132, 4096, 1 << 22}) {
       Problem p = problem(rows, cols);
       EXPECT_EQ(tree_of(make_plan(p)), tree);
@@ -103,6 +152,7 @@ TEST(SoftmaxPlan, TheTreeFollowsFromColumnsAndTypesAlone) {
       p.scale = -3;
       p.log = p.zero_neg_inf_row = true;
       EXPECT_EQ(tree_of(make_plan(p)), tree);
+      EXPECT_EQ(tree_of(make_cluster_plan(p)), clusters);
     }
     if (cols == 1) continue;
     Problem strided = problem(1, cols);

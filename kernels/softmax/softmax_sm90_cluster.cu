@@ -1,0 +1,135 @@
+// Softmax, generation sm90: rows with unit column stride that the CTAs of a cluster share.
+//
+//   s = scale * x,  m = max over c of s[r, c]
+//   y[r, c] = exp(s[r, c] - m) / sum over c of exp(s[r, c] - m)        softmax
+//   y[r, c] = s[r, c] - m - log(the same sum)                          log-softmax
+//
+// Shapes    x, y [rows, cols], unit column strides, cols up to 655360 (f32 -> f32), 1310720 (16
+//           bits -> the same) or 262144 (16 bits -> f32), any row strides, any element-aligned
+//           address; y may be x.
+// Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
+// Numerics  softmax_math.cuh. The order of additions follows from cols and the types alone
+//           (softmax_plan.h): within a CTA, then by the rank of the CTAs.
+// Floor     rows * cols * (size of x + size of y) bytes: one read, one write, which is what moves.
+//
+// This is softmax_sm80_block.cu with a cluster where it has a CTA: what Hopper adds is that a row
+// too long for one SM is still read once. Maximum and sum go through distributed shared memory.
+#include "kernels/common/cluster_reduce.cuh"
+#include "kernels/softmax/softmax_launch.h"
+#include "kernels/softmax/softmax_parked.cuh"
+#include "kernels/softmax/softmax_row.cuh"
+#include "kernels/softmax/softmax_split.cuh"
+
+namespace libkernels::inline LK_BACKEND::op::softmax {
+namespace {
+
+// As many CTAs as no register spills for. H200, 2026-12-01, 2^27 elements, of the copy ceiling:
+// bf16 0.951 (65536 columns), 0.945 (131072), 0.909 (262144), 0.69 (1048576); fp32 0.964 (65536),
+// 0.965 (131072), 0.899 (262144). One row of 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.56
+// (50257), 0.70 (128255); fp32 0.80 and 0.86. Asking the L2 for the row after next costs a fifth.
+constexpr Config kSm90ClusterConfigs[] = {
+    // x type, y type, path, windows, threads, CTAs an SM, aligned
+    {DType::f32, DType::f32, Path::cluster, 8, 512, 2, true},
+    {DType::f32, DType::f32, Path::cluster, 8, 512, 2, false},
+    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2, true},
+    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2, false},
+    {DType::f16, DType::f16, Path::cluster, 8, 512, 2, true},
+    {DType::f16, DType::f16, Path::cluster, 8, 512, 2, false},
+    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2, true},
+    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2, false},
+    {DType::f16, DType::f32, Path::cluster, 8, 512, 2, true},
+    {DType::f16, DType::f32, Path::cluster, 8, 512, 2, false},
+    {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2, true},
+    {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2, false},
+    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2, true},
+    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2, false},
+    {DType::bf16, DType::f32, Path::cluster, 8, 512, 2, true},
+    {DType::bf16, DType::f32, Path::cluster, 8, 512, 2, false},
+};
+
+struct alignas(16) ClusterSmem {
+  ClusterExchange<uint2> partials;
+  BlockSmem block;
+};
+
+// The row's maximum and sum from those of the CTAs' shares.
+LK_DEVICE Partial combined(const uint2* of_cta, const Params& p) {
+  const int lane = int(threadIdx.x) % kMaxClusterCtas;
+  Partial mine{.most = kMinusInfinity, .sum = 0};
+  if (lane < int(ptx::cluster_nctarank())) mine = bit_cast<Partial>(of_cta[lane]);
+  const float most = reduce_lanes<MaxNaN, kMaxClusterCtas>(mine.most);
+  const float less = subtrahend(most, p.exponent, p.zero_neg_inf_row);
+  const float sum = lane < int(ptx::cluster_nctarank()) ? rebased(mine, less, p.exponent) : 0;
+  return {.most = most, .sum = reduce_lanes<Sum, kMaxClusterCtas>(sum)};
+}
+
+// A row a cluster.
+template <class Cfg>
+__global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
+    softmax_sm90_cluster(Params p) {
+  using V = Vectors<Cfg>;
+  auto& smem = ptx::dynamic_smem<ClusterSmem>();
+  if (threadIdx.x == 0) init_cluster_exchange(&smem.partials);
+  ptx::barrier_cluster_arrive_relaxed();
+  const Parked<Cfg> parked{smem.block.parked(), p};
+  const int warps = int(blockDim.x) / kWarpThreads;
+  const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
+  std::uint32_t round = 0;
+  for (std::int64_t r = ptx::clusterid().x; r < p.rows; r += ptx::nclusterid().x, ++round) {
+    const int warp_cols = vectors * kWarpThreads * V::kItems;
+    const std::int64_t first =
+        std::int64_t(int(ptx::cluster_ctarank()) * warps + warp_of_cta()) * warp_cols;
+    Part<Cfg> part;
+    part.locate(p, r, first, columns_within(first, p.cols, warp_cols), kWarpThreads);
+    part.begin(vectors);
+    Held<Cfg> held;
+    float most = kMinusInfinity;
+    if constexpr (V::kParks) most = parked.load_and_find_most(part);
+    held.fetch(part);
+    held.arrive(part, p.exponent);
+    most = MaxNaN::combine(held.most(), most);
+    most = reduce_cta<MaxNaN>(most, smem.block.slots[0], warps);
+    const float own = subtrahend(most, p.exponent, true);
+    float sum = held.sum(own, p.exponent, p.log);
+    if constexpr (V::kParks) sum += parked.sum(own);
+    sum = reduce_cta<Sum>(sum, smem.block.slots[1], warps);
+    ptx::barrier_cluster_wait_acquire();  // the peers have started, and read what I told them
+    if (warp_of_cta() == 0) {
+      const Partial share{.most = most, .sum = sum};
+      cluster_send(bit_cast<uint2>(share), &smem.partials);
+    }
+    const Partial all = combined(cluster_receive(&smem.partials, round), p);
+    // Not where the grid has a cluster for every row.
+    if (r + ptx::nclusterid().x < p.rows) ptx::barrier_cluster_arrive_release();
+    const float less = subtrahend(all.most, p.exponent, p.zero_neg_inf_row);
+    const Norm norm(p, all.sum);
+    held.rebase(less, p.exponent);
+    held.store(part, less, p, norm);
+    if constexpr (V::kParks) parked.store(part, less, norm);
+    part.finish(vectors);
+  }
+}
+
+struct Sm90Cluster {
+  static constexpr const char* kTakes =
+      "needs unit column strides and rows that a cluster can hold and half a CTA cannot";
+  static constexpr auto& kConfigs = kSm90ClusterConfigs;
+  static Plan plan(const Problem& problem) { return make_cluster_plan(problem); }
+
+  template <class Cfg>
+  static KernelPointer kernel(Stage) {
+    return &softmax_sm90_cluster<Cfg>;
+  }
+  template <class Cfg>
+  static std::size_t smem(const Plan& plan) {
+    return sizeof(ClusterSmem) - sizeof(BlockSmem) +
+           BlockSmem::bytes(plan.params.parked, plan.threads);
+  }
+};
+
+}  // namespace
+
+const KernelRow<Problem> sm90_cluster =
+    row_of<Row<Sm90Cluster>>("softmax_sm90_cluster", Arch::sm90);
+
+}  // namespace libkernels::inline LK_BACKEND::op::softmax
