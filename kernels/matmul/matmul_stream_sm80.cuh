@@ -132,8 +132,9 @@ LK_DEVICE void load_fragments(const StreamParams& p, const StreamPart& part, std
 }
 
 // Four f8 of a word as two pairs of f16.
-LK_DEVICE void decode_f8(std::uint32_t word, bool e5m2, std::uint32_t (&pairs)[2]) {
-  if (e5m2) {
+template <bool kE5m2>
+LK_DEVICE void decode_f8(std::uint32_t word, std::uint32_t (&pairs)[2]) {
+  if constexpr (kE5m2) {
     decode_e5m2x4(word, pairs);
   } else {
     decode_e4m3x4(word, pairs);
@@ -141,9 +142,9 @@ LK_DEVICE void decode_f8(std::uint32_t word, bool e5m2, std::uint32_t (&pairs)[2
 }
 
 // acc += X W^T over the K of 16 bytes a lane.
-template <class Cfg>
-LK_DEVICE void multiply_16_bytes(const StreamParams& p, float (&acc)[4], const uint4& lower,
-                                 const uint4& upper, const uint4& w) {
+template <class Cfg, bool kXE5m2, bool kWE5m2>
+LK_DEVICE void multiply_16_bytes(float (&acc)[4], const uint4& lower, const uint4& upper,
+                                 const uint4& w) {
   using T = Stream<Cfg>;
   const std::uint32_t xl[] = {lower.x, lower.y, lower.z, lower.w};
   const std::uint32_t xu[] = {upper.x, upper.y, upper.z, upper.w};
@@ -152,9 +153,9 @@ LK_DEVICE void multiply_16_bytes(const StreamParams& p, float (&acc)[4], const u
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       std::uint32_t l[2], u[2] = {}, b[2];
-      decode_f8(xl[i], p.x_e5m2, l);
-      if (T::kUpper) decode_f8(xu[i], p.x_e5m2, u);
-      decode_f8(ws[i], p.w_e5m2, b);
+      decode_f8<kXE5m2>(xl[i], l);
+      if (T::kUpper) decode_f8<kXE5m2>(xu[i], u);
+      decode_f8<kWE5m2>(ws[i], b);
       const std::uint32_t a[] = {l[0], u[0], l[1], u[1]};
       ptx::mma_sync<16, 8, 16, T::kType>(acc, a, b, acc);
     }
@@ -167,12 +168,11 @@ LK_DEVICE void multiply_16_bytes(const StreamParams& p, float (&acc)[4], const u
   }
 }
 
-template <class Cfg>
-LK_DEVICE void multiply_chunk(const StreamParams& p,
-                              const unsigned char (*slot)[Stream<Cfg>::kChunk],
-                              const uint4 (&lower)[Stream<Cfg>::kSegments],
-                              const uint4 (&upper)[Stream<Cfg>::kSegments],
-                              typename Stream<Cfg>::Sums& acc) {
+template <class Cfg, bool kXE5m2, bool kWE5m2>
+LK_DEVICE void multiply_chunk_of(const unsigned char (*slot)[Stream<Cfg>::kChunk],
+                                 const uint4 (&lower)[Stream<Cfg>::kSegments],
+                                 const uint4 (&upper)[Stream<Cfg>::kSegments],
+                                 typename Stream<Cfg>::Sums& acc) {
   using T = Stream<Cfg>;
   const int lane = int(threadIdx.x) % kWarpThreads;
 #pragma unroll
@@ -183,9 +183,24 @@ LK_DEVICE void multiply_chunk(const StreamParams& p,
       const int chunk = stream_swizzle(row, s * 4 + lane % 4);
       const uint4 w =
           ptx::ld_shared(reinterpret_cast<const uint4*>(slot[row] + chunk * kStreamCopy));
-      multiply_16_bytes<Cfg>(p, acc[g], lower[s], upper[s], w);
+      multiply_16_bytes<Cfg, kXE5m2, kWE5m2>(acc[g], lower[s], upper[s], w);
     }
   }
+}
+
+// The formats of f8 are told apart here, not at every word.
+template <class Cfg>
+LK_DEVICE void multiply_chunk(const StreamParams& p,
+                              const unsigned char (*slot)[Stream<Cfg>::kChunk],
+                              const uint4 (&lower)[Stream<Cfg>::kSegments],
+                              const uint4 (&upper)[Stream<Cfg>::kSegments],
+                              typename Stream<Cfg>::Sums& acc) {
+  if constexpr (Stream<Cfg>::kF8) {
+    if (p.x_e5m2 && p.w_e5m2) return multiply_chunk_of<Cfg, true, true>(slot, lower, upper, acc);
+    if (p.x_e5m2) return multiply_chunk_of<Cfg, true, false>(slot, lower, upper, acc);
+    if (p.w_e5m2) return multiply_chunk_of<Cfg, false, true>(slot, lower, upper, acc);
+  }
+  multiply_chunk_of<Cfg, false, false>(slot, lower, upper, acc);
 }
 
 // This warp's chunks of a tile's K.
