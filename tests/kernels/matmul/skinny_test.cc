@@ -15,6 +15,7 @@ std::vector<MatmulParam> skinny_params() {
   std::vector<MatmulParam> all;
   for (const MatmulParam& p : matmul_params()) {
     const std::string name = p.kernel.info->name;
+    if (p.types.c == DType::f32 && p.types.a != DType::bf16) continue;  // once is enough
     if ((name == "matmul_sm90_skinny" && size_of(p.types.a) == 2) ||
         (name == "matmul_sm80_skinny" && size_of(p.types.a) <= 2)) {
       all.push_back(p);
