@@ -141,7 +141,7 @@ struct MatmulOptions {
   Batch batch;
   int max_sms = 0;                  // use at most this many SMs' worth of CTAs; 0: all
   bool pdl = false;                 // ignored by the kernels of this version
-  void* workspace = nullptr;        // device scratch; the kernels of this version need none
+  void* workspace = nullptr;        // device scratch; null: allocated on the stream, if needed
   std::size_t workspace_bytes = 0;  // its size
 };
 
@@ -204,7 +204,8 @@ void matmul_relu(const A& a, const B& b, const C& c, MatmulOptions options = {},
   matmul(a, b, c, options, stream);
 }
 
-// Bytes of device scratch with which matmul(a, b, c, options) allocates nothing: 0 in this version.
+// Bytes of device scratch with which matmul(a, b, c, options) allocates nothing: 0 for most calls,
+// but not for a K so deep that it is cut in parts of which each has its own sums.
 template <class A, class B, class C>
 std::size_t matmul_workspace_size(const A& a, const B& b, const C& c,
                                   const MatmulOptions& options = {}) {
