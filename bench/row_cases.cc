@@ -65,6 +65,13 @@ void add_variants(std::vector<RowCase>* rows, const Shape& shape,
   }
 }
 
+void add_columns(std::vector<RowCase>* rows, const std::vector<Shape>& shapes,
+                 const std::vector<TypePair>& types) {
+  const std::size_t before = rows->size();
+  add(rows, shapes, types);
+  for (std::size_t i = before; i < rows->size(); ++i) (*rows)[i].column = true;
+}
+
 std::string layout_text(const RowCase& row) {
   if (row.column) return "column";
   return row.x_offset == 0 ? "" : "x+1";
@@ -100,6 +107,8 @@ std::vector<RowCase> softmax_cases(const Selection& selection) {
   add(&rows, {{128, 1024}, {8, 131072}, {1, 262144}}, {kBf16, kF32});
   add_variants(&rows, {32768, 4096}, {kBf16});
   add_variants(&rows, {32768, 4096}, {kF32});
+  // Columns of an odd length are misaligned.
+  add_columns(&rows, {{power(20), 128}, {32767, 4096}, {4096, 32768}}, {kBf16});
   if (selection.large) {
     add(&rows, {{16384, 32768}, {8192, 65536}, {4096, 131072}, {2048, 262144}, {256, power(20)}},
         {kBf16, kF32});
@@ -134,6 +143,7 @@ std::vector<RowCase> row_sum_cases(const Selection& selection) {
   add(&rows, {{65536, 4096}, {16, power(24)}}, {kF16ToF32});
   add(&rows, {{1024, 1024}, {4096, 4096}}, {kBf16ToF32, kF32});
   add_variants(&rows, {65536, 4096}, {kBf16ToF32, kF32});
+  add_columns(&rows, {{power(21), 128}, {65535, 4096}, {16, power(24)}}, {kBf16ToF32});
   return rows;
 }
 

@@ -14,8 +14,13 @@ constexpr const char* kOp = Host::kName;
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
+#if defined(LK_HAVE_SM90)
+    &sm90_strided,
+#endif
     &sm80,
+#if defined(LK_HAVE_SM90)
     &sm90_cluster,
+#endif
     &sm80_block,
     &sm80_split,
     &sm80_strided,

@@ -208,7 +208,9 @@ void matmul_relu(const A& a, const B& b, const C& c, MatmulOptions options = {},
   matmul(a, b, c, options, stream);
 }
 
-// Bytes of device scratch with which matmul(a, b, c, options) allocates nothing.
+// Bytes of device scratch with which matmul(a, b, c, options) allocates nothing: 0 for most calls,
+// but not for a K so deep that it is cut in parts of which each has its own sums, and not for what
+// is copied first (Scratch, above).
 template <class A, class B, class C>
 std::size_t matmul_workspace_size(const A& a, const B& b, const C& c,
                                   const MatmulOptions& options = {}) {

@@ -1,5 +1,5 @@
-// Row-sum over columns that are not adjacent: one element a load. Two kernels with one tree; which
-// of them runs is a matter of what the lanes of a warp read together.
+// Row-sum over columns that are not adjacent. Three kernels with one tree; which of them runs is a
+// matter of what the lanes of a warp read together: vectors of adjacent rows, or single elements.
 #pragma once
 
 #include "kernels/row_sum/row_sum_unit.cuh"
@@ -8,15 +8,17 @@ namespace libkernels::inline LK_BACKEND::op::row_sum {
 
 struct StridedConfig {
   DType x_type;
-  int rows_per_lane;  // lanes along the rows only; 2 for neighbouring 16-bit rows at even places
+  int lanes;     // vectors of rows: a warp's that stand beside each other
+  bool aligned;  // all of them, in every column
+  bool brief;    // a piece has kChains columns at most: no sums are carried along
   int ctas_per_sm;
 };
 
 struct StridedSmem {
-  float sums[2][kStridedWarps][2 * kWarpThreads];  // of pieces: lanes' rows, or one row
+  float sums[2][kStridedWarps][kStridedRows];  // of pieces
 };
 
-// Where an item of work lies: `pieces` warps share a row, or 32 rows.
+// Where an item of work lies: `pieces` warps share a row, or kRows of them.
 struct StridedItem {
   std::int64_t row;         // first of the warp
   std::int64_t sum;         // index of that row's sum
@@ -37,84 +39,190 @@ LK_DEVICE StridedItem strided_item(const Params& p, std::int64_t item) {
 
 // The pieces of a row, which warps `first` to first + pieces - 1 left in `sums`; of fewer than 8
 // the others count as 0.
-LK_DEVICE float sum_pieces(const float (&sums)[kStridedWarps][2 * kWarpThreads], int first,
-                           int pieces, int row) {
+LK_DEVICE float sum_pieces(const float (&sums)[kStridedWarps][kStridedRows], int first, int pieces,
+                           int row) {
   float v[kStridedWarps];
 #pragma unroll
   for (int i = 0; i < kStridedWarps; ++i) v[i] = i < pieces ? sums[first + i][row] : 0.0f;
   return tree_sum(v);
 }
 
-// The elements of a lane's rows in one column: one load, whatever their number.
-template <class In, int kRows>
-LK_DEVICE void load_rows(const typename In::Element* x, std::int64_t rows, std::uint32_t* bits) {
-  *bits = 0;  // +0 in every type
-  if constexpr (kRows == 2) {
-    if (rows >= 2) *bits = ptx::ld_global(reinterpret_cast<const std::uint32_t*>(x));
-    if (rows == 1) *bits = ptx::ld_global(x);
-  } else {
-    if (rows >= 1) *bits = ptx::ld_global(x);
+// The rows of a vector one by one: next to an end of the view, or of the rows.
+template <class In>
+LK_DEVICE Vector load_rows(const typename In::Element* x, std::int64_t rows) {
+  std::uint32_t bits[kItems<In>];
+#pragma unroll
+  for (int i = 0; i < kItems<In>; ++i)
+    bits[i] = i < rows ? std::uint32_t(ptx::ld_global(x + i)) : 0;
+  Vector w;
+#pragma unroll
+  for (int i = 0; i < kVectorWords; ++i) {
+    w.v[i] = In::kPerWord == 1 ? bits[i]
+                               : bits[2 * i % kItems<In>] | bits[(2 * i + 1) % kItems<In>] << 16;
   }
+  return w;
 }
-template <class In, int kRows>
-LK_DEVICE void add_rows(std::uint32_t bits, float (&sums)[kRows]) {
-  if constexpr (kRows == 2) {
-    float v[2];
-    In::unpack(bits, v);
-    sums[0] = sums[0] + v[0];
-    sums[1] = sums[1] + v[1];
+
+// Vectors of adjacent rows from kCount columns, x(0), x(1), ...; null: none. All loads first. What
+// comes of rows beyond the first `rows` is anything. A misaligned vector comes out of the two
+// aligned ones that hold it, of which the neighbouring lane loads one, too.
+template <class In, bool kAligned, int kCount, class F>
+LK_DEVICE void load_columns(const Params& p, std::int64_t rows, F x, Vector (&w)[kCount]) {
+  std::uint32_t left = 0;  // bit i: w[i] is yet to be loaded
+  if constexpr (kAligned) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const auto* at = x(i);
+      w[i] = Vector{};
+      if (at != nullptr && rows >= kItems<In>) w[i] = load_vector<kVectorWords>(at);
+      left |= at != nullptr && rows < kItems<In> ? 1u << i : 0u;
+    }
   } else {
-    sums[0] = sums[0] + In::decode(typename In::Element(bits));
+    Vector next[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const auto* at = reinterpret_cast<const unsigned char*>(x(i));
+      const std::uint64_t from =
+          std::uint64_t(at - p.safe) & ~std::uint64_t{kVectorBytes - 1};  // p.safe is a multiple
+      const bool inside = at != nullptr && from < p.safe_bytes;
+      const bool both = inside && from + kVectorBytes < p.safe_bytes;
+      w[i] = next[i] = Vector{};
+      if (inside) w[i] = load_vector<kVectorWords>(p.safe + from);
+      if (both) next[i] = load_vector<kVectorWords>(p.safe + from + kVectorBytes);
+      left |= at != nullptr && !both ? 1u << i : 0u;
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      w[i] = funnel<kVectorWords>(w[i], next[i], phase_of(x(i), kVectorBytes));
+    }
+  }
+  // Rare, hence rolled: a register array is not indexed at run time, but may be selected from.
+#pragma unroll 1
+  for (int i = 0; left >> i != 0; ++i) {
+    if ((left >> i & 1u) == 0) continue;
+    const Vector v = load_rows<In>(x(i), rows);
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+#pragma unroll
+      for (int j = 0; j < kVectorWords; ++j) w[k].v[j] = k == i ? v.v[j] : w[k].v[j];
+    }
   }
 }
 
-// A row a lane, or two: the 32 chains of a piece are 32 registers.
+// Adjacent rows: lanes take vectors of them, and what is left of a warp takes columns. Chain i is
+// column group i % kGroups's.
+template <class Cfg>
+__global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
+    row_sum_strided_vectors(Params p) {
+  using In = Storage<Cfg::value.x_type>;
+  constexpr int kLanes = Cfg::value.lanes;
+  constexpr int kGroups = kWarpThreads / kLanes;
+  constexpr int kMine = kChains / kGroups;  // chains of a lane
+  constexpr int kInFlight = 8;
+  // Misaligned ones take two loads each, and packed ones have few registers to spare.
+  constexpr int kAtOnce = Cfg::value.aligned || In::kPerWord == 1 ? kInFlight : kInFlight / 2;
+  constexpr int kRounds = kInFlight / kMine;  // of kChains columns
+  constexpr int kRows = kLanes * kItems<In>;
+  static_assert(kRows <= kStridedRows && kRounds >= 1 && (!Cfg::value.brief || kRounds == 1));
+  auto& smem = ptx::dynamic_smem<StridedSmem>();
+  const int warp = int(threadIdx.x) / kWarpThreads;
+  const int lane = int(threadIdx.x) % kWarpThreads;
+  const int first = lane % kLanes * kItems<In>;  // row of the warp's
+  const int group = lane / kLanes;
+  int turn = 0;
+  for (std::int64_t item = blockIdx.x; item < p.items; item += gridDim.x) {
+    const StridedItem at = strided_item<kRows>(p, item);
+    const std::int64_t rows = p.rows - at.row - first;  // there may be fewer, or none
+    const auto* x = static_cast<const typename In::Element*>(p.x) + at.row + first +
+                    (at.begin + group) * p.x_col_stride;
+    const std::int64_t step = kGroups * p.x_col_stride;
+    float acc[kMine][kItems<In>] = {};
+#pragma unroll 1
+    for (std::int64_t c = at.begin; c < at.end; c += kRounds * kChains) {
+#pragma unroll
+      for (int half = 0; half < kInFlight; half += kAtOnce) {
+        Vector w[kAtOnce];
+        load_columns<In, Cfg::value.aligned>(
+            p, rows,
+            [&](int i) {
+              const bool is = rows > 0 && c + group + (half + i) * kGroups < at.end;
+              return is ? x + (half + i) * step : nullptr;
+            },
+            w);
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+          float v[kItems<In>];
+          unpack<In>(w[i], v);
+          auto& chain = acc[(half + i) % kMine];
+#pragma unroll
+          for (int r = 0; r < kItems<In>; ++r) chain[r] = chain[r] + v[r];
+        }
+      }
+      if constexpr (Cfg::value.brief) break;
+      x += kInFlight * step;
+    }
+    float(&mine)[kStridedRows] = smem.sums[turn][warp];
+#pragma unroll
+    for (int r = 0; r < kItems<In>; ++r) {
+      float chains[kMine];
+#pragma unroll
+      for (int i = 0; i < kMine; ++i) chains[i] = acc[i][r];
+      float sum = tree_sum(chains);
+#pragma unroll
+      for (int mask = kWarpThreads / 2; mask >= kLanes; mask /= 2) {
+        sum = sum + ptx::shfl_sync_bfly(sum, unsigned(mask));
+      }
+      if (group == 0) mine[first + r] = sum;
+    }
+    if (p.pieces > 1) {
+      __syncthreads();
+    } else {
+      __syncwarp();
+    }
+    if (at.piece == 0) {
+#pragma unroll 1
+      for (int r = lane; r < kRows && at.row + r < p.rows; r += kWarpThreads) {
+        store_sum(p, at.sum + r * p.chunks.divisor, sum_pieces(smem.sums[turn], warp, p.pieces, r));
+      }
+    }
+    turn ^= 1;
+  }
+}
+
+// A row a lane: the 32 chains of a piece are 32 registers.
 template <class Cfg>
 __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
     row_sum_strided_rows(Params p) {
   using In = Storage<Cfg::value.x_type>;
-  constexpr int kRows = Cfg::value.rows_per_lane;
   auto& smem = ptx::dynamic_smem<StridedSmem>();
   const int warp = int(threadIdx.x) / kWarpThreads;
-  const int first = int(threadIdx.x) % kWarpThreads * kRows;  // row of the warp's
+  const int lane = int(threadIdx.x) % kWarpThreads;  // row of the warp's
   int turn = 0;
   for (std::int64_t item = blockIdx.x; item < p.items; item += gridDim.x) {
-    const StridedItem at = strided_item<kWarpThreads * kRows>(p, item);
-    const std::int64_t rows = p.rows - at.row - first;  // there may be fewer, or none
+    const StridedItem at = strided_item<kWarpThreads>(p, item);
+    const bool is_row = at.row + lane < p.rows;
     const auto* x = static_cast<const typename In::Element*>(p.x) +
-                    (at.row + first) * p.x_row_stride;  // [cols], strided
-    float acc[kChains][kRows] = {};
+                    (at.row + lane) * p.x_row_stride;  // [cols], strided
+    float acc[kChains] = {};
 #pragma unroll 1
     for (std::int64_t c = at.begin; c < at.end; c += kChains) {
-      std::uint32_t bits[kChains];
+      typename In::Element bits[kChains];
 #pragma unroll
       for (int i = 0; i < kChains; ++i) {
-        load_rows<In, kRows>(x + (c + i) * p.x_col_stride, c + i < at.end ? rows : 0, &bits[i]);
+        bits[i] = 0;  // +0 in every type
+        if (is_row && c + i < at.end) bits[i] = ptx::ld_global(x + (c + i) * p.x_col_stride);
       }
 #pragma unroll
-      for (int i = 0; i < kChains; ++i) add_rows<In, kRows>(bits[i], acc[i]);
+      for (int i = 0; i < kChains; ++i) acc[i] = acc[i] + In::decode(bits[i]);
     }
-    float sums[kRows];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      float chains[kChains];
-#pragma unroll
-      for (int i = 0; i < kChains; ++i) chains[i] = acc[i][r];
-      sums[r] = tree_sum(chains);
-    }
+    float sum = tree_sum(acc);
     if (p.pieces > 1) {
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) smem.sums[turn][warp][first + r] = sums[r];
+      smem.sums[turn][warp][lane] = sum;
       __syncthreads();
+      if (at.piece == 0) sum = sum_pieces(smem.sums[turn], warp, p.pieces, lane);
+      turn ^= 1;
     }
-    if (at.piece == 0) {
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        if (p.pieces > 1) sums[r] = sum_pieces(smem.sums[turn], warp, p.pieces, first + r);
-        if (r < rows) store_sum(p, at.sum + (first + r) * p.chunks.divisor, sums[r]);
-      }
-    }
-    turn ^= 1;
+    if (at.piece == 0 && is_row) store_sum(p, at.sum + lane * p.chunks.divisor, sum);
   }
 }
 

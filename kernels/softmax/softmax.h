@@ -30,5 +30,6 @@ extern const KernelRow<Problem> sm80_block;    // unit column strides, rows that
 extern const KernelRow<Problem> sm80_split;    // unit column strides, longer rows
 extern const KernelRow<Problem> sm80_strided;  // everything else
 extern const KernelRow<Problem> sm90_cluster;  // unit column strides, rows that a cluster can hold
+extern const KernelRow<Problem> sm90_strided;  // the same as sm80_strided
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

@@ -97,16 +97,10 @@ std::string path_text(const Problem& problem, const Plan& plan) {
     case Path::split:
       return fmt::format("each row in {} chunks of {} columns, read twice; {}", p.chunks.divisor,
                          p.chunk_cols, alignment_text(problem));
-    case Path::strided:
+    case Path::strided:  // softmax_strided_plan.cc
       break;
   }
-  return fmt::format(
-      "strided, one element a thread, tiles of {} rows, threads along the {}{}; x is read three "
-      "times: slower than unit columns",
-      kTileRows, p.down ? "rows" : "columns",
-      plan.two_launches()
-          ? fmt::format(", in {} chunks of {} columns", p.chunks.divisor, p.chunk_cols)
-          : "");
+  return "";
 }
 
 }  // namespace
@@ -166,7 +160,8 @@ Plan make_plan(const Problem& problem) {
        .log = q.log,
        .zero_neg_inf_row = q.zero_neg_inf_row,
        .in_place = q.x == q.y,
-       .down = false,
+       .x_access = Access::vectors,
+       .y_access = Access::vectors,
        .stage = Stage::whole,
        .lanes_log2 = 5,
        .parked = 0,
@@ -204,12 +199,7 @@ Plan make_plan(const Problem& problem) {
       plan.threads = kSplitThreads;
       plan_chunks(&plan);
       break;
-    case Path::strided:
-      plan.threads = kTileThreads;
-      plan.aligned = false;
-      p.down = q.x_row_stride < q.x_col_stride;
-      plan_chunks(&plan);
-      p.items = ceil_div(q.rows, kTileRows) * p.chunks.divisor;
+    case Path::strided:  // softmax_strided_plan.cc
       break;
   }
   return plan;

@@ -14,9 +14,7 @@
 //   split    Rows beyond that go in chunks of whole blocks to many CTAs: one launch leaves the
 //            maximum and the sum of each chunk in scratch memory, a second combines them and
 //            writes. The row is read twice.
-//   strided  A view without unit column stride: tiles of 32 rows, 32 threads a row, elements one by
-//            one, three passes. Longer rows go in chunks here as well. Threads lie along whichever
-//            dimension of x is the denser one, which changes no sum.
+//   strided  A view without unit column stride: softmax_strided_plan.h.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +48,15 @@ struct alignas(8) Partial {
 enum class Stage : int {
   whole,     // all
   partials,  // the Partial of each chunk
+  combine,   // strided: from these the row's, in the first one's place
   finish,    // from these the result
+};
+
+// How the rows of a column are reached, where a thread has a vector of neighbouring ones.
+enum class Access : int {
+  vectors,   // adjacent, every vector aligned
+  shifted,   // adjacent
+  elements,  // one by one
 };
 
 // Kernel arguments of all paths. Strides in elements.
@@ -63,10 +69,10 @@ struct Params {
   std::int64_t y_row_stride, y_col_stride;
   Exponent exponent;
   bool log, zero_neg_inf_row, in_place;
-  bool down;                // strided: neighbouring threads take neighbouring rows, not columns
-  Stage stage;              // split, strided
-  int lanes_log2;           // warp: of a row
-  int parked;               // block, cluster: vectors that a thread keeps in shared memory
+  Access x_access, y_access;  // strided
+  Stage stage;                // split, strided
+  int lanes_log2;             // warp: of a row; strided: of a column
+  int parked;               // block, cluster, strided: vectors that a thread keeps in shared memory
   std::int64_t items;       // CTAs' worth of work
   std::int64_t chunk_cols;  // split, strided
   Divider chunks;           // of a row
@@ -78,7 +84,7 @@ struct Plan {
   int windows;    // vectors that a thread holds in registers
   int threads;    // of a CTA
   bool aligned;   // rows of whole aligned vectors: a kernel of their own, with the same tree
-  int cluster;    // CTAs that share a row
+  int cluster;    // CTAs that share a row; strided: a tile
   Params params;  // partials unset
   std::size_t workspace_bytes;
 
@@ -119,9 +125,6 @@ inline constexpr int kSplitThreads = 256;
 inline constexpr int kSplitBlock = kSplitThreads * kMostKept;  // columns of a CTA at a time
 inline constexpr std::int64_t kMostChunks = 512;  // of a row: some 4 CTAs an SM of an H200
 inline constexpr std::int64_t kMostBlocks = 512;  // of a chunk: 2^31 columns in kMostChunks
-inline constexpr int kTileRows = 32;              // strided
-inline constexpr int kTileSlots = 32;             // threads of a row
-inline constexpr int kTileThreads = kTileRows * kTileSlots;
 
 // Columns of a vector, and bytes of it in the input.
 constexpr int items_of(DType y_type) { return kVectorBytes / int(size_of(y_type)); }
@@ -145,6 +148,7 @@ constexpr int rows_at_once(int windows, bool aligned) {
 Exponent make_exponent(float scale);
 
 Path path_of(const Problem& problem);
+// Of the strided path only what follows from the problem without more ado.
 Plan make_plan(const Problem& problem);
 
 // The same by clusters; its path is make_plan's where no cluster serves.

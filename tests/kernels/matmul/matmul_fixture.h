@@ -124,7 +124,25 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
   static bool emulated() { return is_emulated(*param().kernel.backend); }
   static Device& device() { return param().kernel.backend->device(); }
   // The portable kernel takes every problem; the others may leave some to it.
-  static bool portable() { return param().kernel.info->arch == 80; }
+  static bool portable() { return param().kernel.info->name == std::string("matmul_sm80"); }
+
+  // Does the kernel multiply such types at all, in its favourite layout?
+  static bool takes_types() {
+    return takes_types(64, 64) || takes_types(16, 64);  // or that of few rows
+  }
+  static bool takes_types(std::int64_t m, std::int64_t n) {
+    constexpr std::int64_t kDepth = 64;
+    StridedMatrix a(device(), types().a, row_major(m, kDepth)),
+        b(device(), types().b, col_major(kDepth, n)), c(device(), types().c, row_major(m, n));
+    const lk_cmatrix av = a.cview(), bv = b.cview();
+    const lk_matrix cv = c.view();
+    lk_matmul_options o = LK_OPTIONS_INIT(lk_matmul_options);
+    o.math = types().math;
+    return try_call([&] {
+      static_cast<void>(param().kernel.backend->matmul.workspace(
+          {.a = &av, .b = &bv, .c = &cv, .options = &o, .pin = param().kernel.info->name}));
+    });
+  }
 
   // Does the kernel multiply such types at all, in its favourite layout? Aligned, or out of
   // alignment with enough of K for a copy of the operands to pay.

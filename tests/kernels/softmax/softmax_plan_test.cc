@@ -59,8 +59,9 @@ std::int64_t capacity(const Plan& plan, DType y_type) {
     case Path::cluster_parked:
       return std::int64_t(plan.cluster) * plan.threads * (plan.windows + p.parked) * items;
     case Path::split:
-    case Path::strided:
       return p.chunk_cols * p.chunks.divisor;
+    case Path::strided:
+      break;
   }
   return 0;
 }
@@ -154,14 +155,6 @@ TEST(SoftmaxPlan, TheTreeFollowsFromColumnsAndTypesAlone) {
       EXPECT_EQ(tree_of(make_plan(p)), tree);
       EXPECT_EQ(tree_of(make_cluster_plan(p)), clusters);
     }
-    if (cols == 1) continue;
-    Problem strided = problem(1, cols);
-    strided.x_col_stride = 2;
-    const std::string strided_tree = tree_of(make_plan(strided));
-    strided = problem(100, cols);
-    strided.y_row_stride = 1;
-    strided.y_col_stride = 100;
-    EXPECT_EQ(tree_of(make_plan(strided)), strided_tree);
   }
 }
 
@@ -169,21 +162,18 @@ TEST(SoftmaxPlan, ChunksCoverRowsOfAnyLength) {
   for (const std::int64_t cols :
        {kTwo31 - 1, kTwo31, kTwo31 + 1, kTwo31 << 5, kTwo31 << 20, std::int64_t{57345},
         std::int64_t{1} << 20, std::int64_t{1} << 24}) {
-    for (const bool strided : {false, true}) {
-      Problem p = problem(3, cols);
-      if (strided) p.x_col_stride = 2;
-      const Plan plan = make_plan(p);
-      const std::int64_t chunks = plan.params.chunks.divisor, size = plan.params.chunk_cols;
-      EXPECT_GE(chunks * size, cols);
-      EXPECT_LT((chunks - 1) * size, cols) << "an empty chunk";
-      EXPECT_EQ(size % kSplitBlock, 0);
-      EXPECT_LE(size / kSplitBlock, kMostBlocks);
-      if (cols <= kTwo31) {
-        EXPECT_LE(chunks, kMostChunks);
-      }
-      EXPECT_EQ(plan.workspace_bytes, std::size_t(p.rows * chunks) * sizeof(Partial));
-      EXPECT_EQ(plan.params.items, strided ? chunks : 3 * chunks);
+    const Problem p = problem(3, cols);
+    const Plan plan = make_plan(p);
+    const std::int64_t chunks = plan.params.chunks.divisor, size = plan.params.chunk_cols;
+    EXPECT_GE(chunks * size, cols);
+    EXPECT_LT((chunks - 1) * size, cols) << "an empty chunk";
+    EXPECT_EQ(size % kSplitBlock, 0);
+    EXPECT_LE(size / kSplitBlock, kMostBlocks);
+    if (cols <= kTwo31) {
+      EXPECT_LE(chunks, kMostChunks);
     }
+    EXPECT_EQ(plan.workspace_bytes, std::size_t(p.rows * chunks) * sizeof(Partial));
+    EXPECT_EQ(plan.params.items, 3 * chunks);
   }
   // One row of 2^20 columns fills a GPU.
   EXPECT_GE(make_plan(problem(1, 1 << 20)).params.items, 128);
@@ -218,17 +208,6 @@ TEST(SoftmaxPlan, StridesOfOneColumnAreIgnored) {
   p = problem(9, 2);
   p.x_col_stride = 0;
   EXPECT_EQ(path_of(p), Path::strided);
-}
-
-TEST(SoftmaxPlan, ThreadsLieAlongTheDenserDimension) {
-  Problem p = problem(64, 40);
-  p.x_row_stride = 1;
-  p.x_col_stride = 64;
-  EXPECT_TRUE(make_plan(p).params.down);
-  p = problem(64, 40);
-  p.x_col_stride = 2;
-  p.x_row_stride = 80;
-  EXPECT_FALSE(make_plan(p).params.down);
 }
 
 // (hi + lo) * pre is scale * log2(e), both parts in range and of one sign, for every magnitude.
@@ -286,10 +265,6 @@ TEST(SoftmaxPlan, DescriptionSaysWhatTheStridesAndAlignmentCost) {
   p = problem(10, 100);
   p.y_row_stride = 101;
   EXPECT_TRUE(has(p, "rows of y are misaligned"));
-  p.x_col_stride = 2;
-  EXPECT_TRUE(has(p,
-                  "strided, one element a thread, tiles of 32 rows, threads along the columns; x "
-                  "is read three times"));
 }
 
 }  // namespace
