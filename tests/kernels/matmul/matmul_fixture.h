@@ -126,32 +126,16 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
   // The portable kernel takes every problem; the others may leave some to it.
   static bool portable() { return param().kernel.info->name == std::string("matmul_sm80"); }
 
-  // Does the kernel multiply such types at all, in its favourite layout?
+  // Does the kernel multiply such types at all, in its favourite layout? That may have few rows, or
+  // be out of alignment with enough of K for a copy of the operands to pay.
   static bool takes_types() {
-    return takes_types(64, 64) || takes_types(16, 64);  // or that of few rows
+    return takes_types(64, 64, 0) || takes_types(16, 64, 0) || takes_types(64, kLongK, 1);
   }
-  static bool takes_types(std::int64_t m, std::int64_t n) {
-    constexpr std::int64_t kDepth = 64;
-    StridedMatrix a(device(), types().a, row_major(m, kDepth)),
-        b(device(), types().b, col_major(kDepth, n)), c(device(), types().c, row_major(m, n));
-    const lk_cmatrix av = a.cview(), bv = b.cview();
-    const lk_matrix cv = c.view();
-    lk_matmul_options o = LK_OPTIONS_INIT(lk_matmul_options);
-    o.math = types().math;
-    return try_call([&] {
-      static_cast<void>(param().kernel.backend->matmul.workspace(
-          {.a = &av, .b = &bv, .c = &cv, .options = &o, .pin = param().kernel.info->name}));
-    });
-  }
-
-  // Does the kernel multiply such types at all, in its favourite layout? Aligned, or out of
-  // alignment with enough of K for a copy of the operands to pay.
-  static bool takes_types() { return takes_types(64, 0) || takes_types(kLongK, 1); }
-  static bool takes_types(std::int64_t k, std::int64_t offset) {
-    constexpr std::int64_t kExtent = 64;
-    StridedMatrix a(device(), types().a, row_major(kExtent, k, k, offset)),
-        b(device(), types().b, col_major(k, kExtent)),
-        c(device(), types().c, row_major(kExtent, kExtent));
+  static bool takes_types(std::int64_t m, std::int64_t k, std::int64_t offset) {
+    constexpr std::int64_t kColumns = 64;
+    StridedMatrix a(device(), types().a, row_major(m, k, k, offset)),
+        b(device(), types().b, col_major(k, kColumns)),
+        c(device(), types().c, row_major(m, kColumns));
     const lk_cmatrix av = a.cview(), bv = b.cview();
     const lk_matrix cv = c.view();
     lk_matmul_options o = LK_OPTIONS_INIT(lk_matmul_options);
