@@ -12,6 +12,12 @@ namespace {
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
+    &sm80_skinny,
+#if defined(LK_HAVE_SM90)
+    &sm90_skinny,
+    &sm90,
+    &sm90_repack,
+#endif
     &sm80,
 };
 

@@ -281,18 +281,20 @@ def check_configs(tree):
 def check_registered(tree):
     """Every kernel file defines a row with a proper name; its op has a test and a bench driver.
 
-    <op>_<arch>_<part>.cu may leave the row to <op>_<arch>.cu, if that names what the part defines.
+    <op>_<arch>[_variant]_<part>.cu may leave the row to <op>_<arch>[_variant].cu, if that names what
+    the part defines.
     """
     for path, text in tree.code():
         if not re.fullmatch(r"kernels/\w+/\w+\.cu", path):
             continue
         op = path.split("/")[1]
         rows = list(matches(strip_comments(text), r"\bKernelRow<[^>]*>\s+\w+\s*(=|\{)"))
-        part = re.fullmatch(rf"(kernels/{op}/{op}_sm\d+)_\w+\.cu", path)
-        whole = tree.texts.get(part.group(1) + ".cu", "") if part else ""
+        wholes = [t for p, t in tree.texts.items() if "KernelRow<" in t and
+                  re.fullmatch(rf"kernels/{op}/{op}_sm\d+(_\w+)?\.cu", p) and
+                  path.startswith(p[:-len(".cu")] + "_")]
         defined = re.findall(r"^const \w+ (\w+) =", text, re.M)
-        if not rows and "KernelRow<" in whole and any(
-                re.search(rf"\b{name}\b", strip_comments(whole)) for name in defined):
+        if not rows and any(re.search(rf"\b{name}\b", strip_comments(whole))
+                            for whole in wholes for name in defined):
             pass
         elif not rows:
             yield path, 1, "a kernel file without a KernelRow: nothing can reach its kernel"

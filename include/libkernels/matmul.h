@@ -19,7 +19,8 @@
 // Strides   any >= 0, in elements: row major, column major and anything else, for each of A, B, C
 //           and C_in. For f16, bf16, tf32 and tf32x3 a call is fast in which A and B both have one
 //           unit stride, and another stride, a batch stride and an address that are multiples of 16
-//           bytes: one that has not slows the other, too. For f8 and fp32 unit strides alone count.
+//           bytes: one that has not slows the other, too (on GPUs 9.x, of f16 and bf16: what takes
+//           long is copied to scratch first). For f8 and fp32 unit strides alone count.
 //           All others are correct. 0 (broadcast) is for inputs only, batch strides of inputs
 //           included; elements and products of C must not overlap. Pointers need the alignment
 //           of one element, no more, the bias included.
@@ -62,6 +63,9 @@
 //           and type. Any other overlap of C's address range with an input, bias and scales
 //           included, is refused.
 // Traffic   least: A, B and (if beta is not 0) C_in read once, C written once.
+// Scratch   on GPUs 9.x for f16 and bf16, see Strides: about the bytes of the operands that are
+//           copied; matmul_workspace_size tells. Without a workspace they are allocated on the
+//           stream. Two calls that may run at once need two workspaces.
 // Calls     asynchronous on the stream, on the current device, safe from any thread, and may be
 //           captured into a graph from the first call on.
 // Errors    as in gelu.h: invalid_argument, unsupported (another mix of types, a device that no
@@ -141,7 +145,7 @@ struct MatmulOptions {
   Batch batch;
   int max_sms = 0;                  // use at most this many SMs' worth of CTAs; 0: all
   bool pdl = false;                 // ignored by the kernels of this version
-  void* workspace = nullptr;        // device scratch; the kernels of this version need none
+  void* workspace = nullptr;        // device scratch, 256-byte aligned; null: allocated if needed
   std::size_t workspace_bytes = 0;  // its size
 };
 
@@ -204,7 +208,9 @@ void matmul_relu(const A& a, const B& b, const C& c, MatmulOptions options = {},
   matmul(a, b, c, options, stream);
 }
 
-// Bytes of device scratch with which matmul(a, b, c, options) allocates nothing: 0 in this version.
+// Bytes of device scratch with which matmul(a, b, c, options) allocates nothing: 0 for most calls,
+// but not for a K so deep that it is cut in parts of which each has its own sums, and not for what
+// is copied first (Scratch, above).
 template <class A, class B, class C>
 std::size_t matmul_workspace_size(const A& a, const B& b, const C& c,
                                   const MatmulOptions& options = {}) {

@@ -40,6 +40,6 @@ struct Problem {
 constexpr bool is_f8(DType t) { return t == DType::f8_e4m3 || t == DType::f8_e5m2; }
 
 // Defined in matmul_<arch>.cu. src/matmul.cc lists them.
-extern const KernelRow<Problem> sm80;
+extern const KernelRow<Problem> sm90_skinny, sm90, sm90_repack, sm80_skinny, sm80;
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "kernels/common/launch_plan.h"
+#include "kernels/matmul/matmul_operand.h"
 #include "kernels/matmul/matmul_tiles.h"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
-namespace {
 
 constexpr std::int64_t kChunk = 16;  // bytes of a cp.async
 
@@ -21,10 +21,6 @@ bool is_aligned(const void* p, std::int64_t bytes) {
   return reinterpret_cast<std::uintptr_t>(p) % std::uintptr_t(bytes) == 0;
 }
 
-std::int64_t tiles_in(std::int64_t extent, int tile) { return (extent - 1) / tile + 1; }
-
-// A's rows are M, B's columns N. Strides of extents of one are never stepped: M's or N's becomes 0,
-// K's 1, for which major_of takes K as the adjacent dimension.
 Operand operand(const Matrix& x, bool rows_are_mn, std::int64_t mn, std::int64_t k,
                 std::int64_t batch) {
   Operand o{.data = x.data,
@@ -38,7 +34,6 @@ Operand operand(const Matrix& x, bool rows_are_mn, std::int64_t mn, std::int64_t
   return o;
 }
 
-// K, unless the other dimension is the adjacent one or, without a unit stride, the closer one.
 Major major_of(const Operand& o) {
   if (o.k_stride == 1) return Major::k;
   return o.mn_stride == 1 || (o.mn_stride != 0 && o.mn_stride < o.k_stride) ? Major::mn : Major::k;
@@ -58,12 +53,13 @@ Problem transposed(Problem p) {
   return p;
 }
 
-// Does C's adjacent dimension run down its columns?
 bool wants_transpose(const Problem& p) {
   if (p.c.col_stride == 1 && p.n > 1) return false;
   if (p.c.row_stride == 1 && p.m > 1) return true;
   return p.n > 1 && p.m > 1 && p.c.row_stride < p.c.col_stride;
 }
+
+namespace {
 
 // Clocks of an SM, roughly: the waves of CTAs, each as long as its products (at the rate at which
 // they are issued) plus a start and an end that the other CTAs of the SM hide only in part.

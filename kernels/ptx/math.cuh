@@ -64,6 +64,9 @@ LK_DEVICE std::uint32_t shf_r_wrap_b32(std::uint32_t lo, std::uint32_t hi, std::
 // shf.l.wrap.b32 d, lo, hi, n;   high word of {hi, lo} << (n & 31)      sm_32, thread
 LK_DEVICE std::uint32_t shf_l_wrap_b32(std::uint32_t lo, std::uint32_t hi, std::uint32_t n);
 
+// shf.l.clamp.b32 d, lo, hi, n;  high word of {hi, lo} << min(n, 32)    sm_32, thread
+LK_DEVICE std::uint32_t shf_l_clamp_b32(std::uint32_t lo, std::uint32_t hi, std::uint32_t n);
+
 // mul.hi.u64 d, a, b;         high 64 bits of a b                       sm_20, thread
 LK_DEVICE std::uint64_t mul_hi_u64(std::uint64_t a, std::uint64_t b);
 

@@ -30,6 +30,11 @@ LK_DEVICE void mbarrier_arrive(Mbarrier* bar);
 // mbarrier.arrive.release.cta.shared::cta.b64 _, [bar], count;          sm_90, PTX 8.0, thread
 LK_DEVICE void mbarrier_arrive(Mbarrier* bar, std::uint32_t count);
 
+// mbarrier.arrive.release.cta.shared::cluster.b64 _, [bar], count;      sm_90, PTX 8.0, thread
+// At a peer's barrier, ordering nothing for the peer: for what the copy engine or wgmma has read
+// here. At cluster scope the same is a fence of the whole GPU first.
+LK_DEVICE void mbarrier_arrive(ClusterPtr<Mbarrier> bar, std::uint32_t count = 1);
+
 // mbarrier.arrive.release.cluster.shared::cluster.b64 _, [bar], count;  sm_90, PTX 8.0, thread
 LK_DEVICE void mbarrier_arrive_release_cluster(ClusterPtr<Mbarrier> bar, std::uint32_t count = 1);
 

@@ -2,7 +2,8 @@
 //
 // A generation G is a struct that names what it adds:
 //   kShapes[]       how lanes share a row, from short rows to long ones; the last one loops
-//   template <DType, int shape> static KernelUse unit_kernel()
+//   template <DType, int shape, bool whole> static KernelUse unit_kernel()
+//   template <DType, int vectors> static KernelUse staged_kernel()
 //   template <DType, Path, int shape> static KernelUse strided_kernel()
 #pragma once
 
@@ -43,13 +44,14 @@ struct Row {
 
   // Calls f(KernelUse) for the instantiation that a pass takes.
   template <class F>
-  static cudaError_t with_kernel(Path path, int shape, DType x_type, F f) {
+  static cudaError_t with_kernel(Path path, int shape, bool whole, DType x_type, F f) {
     std::size_t type = 0;
     while (type < std::size(kTypes) && kTypes[type] != x_type) ++type;
     return with_config<std::size(kTypes)>(type, [&](auto t) {
       constexpr DType kType = kTypes[decltype(t)::value];
       switch (path) {
         case Path::unit:
+        case Path::unit_staged:
           break;
         case Path::strided_vectors:
           return with_config<kStridedShapes>(std::size_t(shape), [&](auto s) {
@@ -61,7 +63,13 @@ struct Row {
           return f(G::template strided_kernel<kType, Path::strided_cols, 0>());
       }
       return with_config<std::size_t(kShapeCount)>(std::size_t(shape), [&](auto s) {
-        return f(G::template unit_kernel<kType, int(decltype(s)::value)>());
+        constexpr int kShape = int(decltype(s)::value);
+        if constexpr (G::kShapes[kShape].staged && size_of(kType) == 2) {
+          constexpr int kVectors = G::kShapes[kShape].lanes * G::kShapes[kShape].vectors;
+          if (path == Path::unit_staged) return f(G::template staged_kernel<kType, kVectors>());
+        }
+        return whole ? f(G::template unit_kernel<kType, kShape, true>())
+                     : f(G::template unit_kernel<kType, kShape, false>());
       });
     });
   }
@@ -70,8 +78,8 @@ struct Row {
     const Plan plan = plan_of(problem, context.workspace);
     for (int i = 0; i < plan.count; ++i) {
       const Pass& pass = plan.passes[i];
-      const cudaError_t error =
-          with_kernel(pass.path, pass.shape, pass.x_type, [&](const KernelUse& use) {
+      const cudaError_t error = with_kernel(
+          pass.path, pass.shape, pass.params.whole, pass.x_type, [&](const KernelUse& use) {
             const ptx::LaunchShape shape{
                 .grid = dim3(capped_grid(pass.ctas, context, pass.threads)),
                 .block = dim3(unsigned(pass.threads)),
@@ -97,7 +105,7 @@ struct Row {
   // Of the first pass, which reads x.
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
     const Pass& pass = plan_of(problem, nullptr).passes[0];
-    return with_kernel(pass.path, pass.shape, pass.x_type,
+    return with_kernel(pass.path, pass.shape, pass.params.whole, pass.x_type,
                        [&](const KernelUse& use) { return resources_of(use, out); });
   }
 
@@ -107,14 +115,15 @@ struct Row {
       return resources_of(use, &ignored);
     };
     for (const DType type : kTypes) {
-      for (const Path path :
-           {Path::unit, Path::strided_vectors, Path::strided_rows, Path::strided_cols}) {
-        const int shapes = path == Path::unit              ? kShapeCount
-                           : path == Path::strided_vectors ? kStridedShapes
-                                                           : 1;
+      for (const Path path : {Path::unit, Path::unit_staged, Path::strided_vectors,
+                              Path::strided_rows, Path::strided_cols}) {
+        const bool unit = path == Path::unit || path == Path::unit_staged;
+        const int shapes = unit ? kShapeCount : path == Path::strided_vectors ? kStridedShapes : 1;
         for (int shape = 0; shape < shapes; ++shape) {
-          const cudaError_t error = with_kernel(path, shape, type, load);
-          if (error != cudaSuccess) return error;
+          for (const bool whole : {true, false}) {
+            const cudaError_t error = with_kernel(path, shape, whole, type, load);
+            if (error != cudaSuccess) return error;
+          }
         }
       }
     }

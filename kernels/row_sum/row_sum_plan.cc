@@ -38,9 +38,27 @@ std::int64_t extent(const Problem& p) {
 }
 
 bool rows_aligned(const Problem& p) {
+  if (p.cols == 0) return true;
   const std::int64_t size = std::int64_t(size_of(p.x_type));
   return reinterpret_cast<std::uintptr_t>(p.x) % kVectorBytes == 0 &&
          (p.rows == 1 || p.x_row_stride * size % kVectorBytes == 0);
+}
+
+// A shape within a warp.
+int lanes_of_row(const Shape& s, bool whole) { return whole ? s.lanes : s.ragged_lanes; }
+int rows_of_warp(const Shape& s, bool whole) {
+  return kWarp / lanes_of_row(s, whole) * (whole ? s.rows : s.ragged_rows);
+}
+
+// Rows of a tile of unit_staged: as many as fit, but no few beyond a multiple of the warp. 0 if the
+// rows go another way.
+int staged_rows(const Problem& p, const Shape& shape, bool whole) {
+  const std::int64_t pitch = p.x_row_stride * std::int64_t(size_of(p.x_type));
+  // Lanes meet in the same banks if rows are whole vectors apart.
+  if (!shape.staged || size_of(p.x_type) != 2 || whole || p.rows < 2 || pitch % kVectorBytes == 0)
+    return 0;
+  const int rows = int((kStagedTileBytes - kVectorBytes) / pitch);
+  return rows % kWarp < kWarp / 2 ? rows / kWarp * kWarp : rows;
 }
 
 // Fills in how the columns are shared, which depends on their number and type alone, and the work
@@ -52,20 +70,29 @@ void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pas
   while (i + 1 < shape_count && vectors > std::int64_t(shapes[i].lanes) * shapes[i].vectors) ++i;
   const Shape& shape = shapes[i];
   // The last shape loops, and if that is not enough cuts the row.
-  const std::int64_t round = std::int64_t(shape.lanes) * shape.vectors;
   const std::int64_t most = std::int64_t(shape.lanes) * kLongestChain;
-  const std::int64_t chunk =
-      vectors <= most ? std::max<std::int64_t>(vectors, 1) : chunk_of(vectors, round, most);
+  std::int64_t chunk = std::max<std::int64_t>(vectors, 1);
+  if (vectors > most) {  // into as few chunks as possible, of about the same size
+    chunk = round_up(ceil_div(vectors, ceil_div(vectors, most)), shape.lanes);
+  }
   pass->path = Path::unit;
   pass->shape = i;
   pass->threads = shape.threads;
   pass->chunks = std::max<std::int64_t>(ceil_div(vectors, chunk), 1);
   pass->params.chunk_cols = chunk * items_per_vector;
-  if (shape.lanes <= kWarp) {
-    const std::int64_t rows_per_warp = std::int64_t(kWarp / shape.lanes) * shape.rows;
-    pass->params.items = ceil_div(p.rows, rows_per_warp);
-    pass->ctas = ceil_div(pass->params.items, shape.threads / kWarp);
+  pass->params.tile_rows = staged_rows(p, shape, pass->params.whole);
+  if (pass->params.tile_rows > 0) {
+    pass->path = Path::unit_staged;
+    pass->threads = kStagedThreads;
+    const int rows_per_cta = pass->params.tile_rows * (kStagedThreads / kWarp);
+    pass->params.items = pass->ctas = ceil_div(p.rows, rows_per_cta);
+  } else if (shape.lanes <= kWarp) {
+    const std::int64_t rows_per_cta =
+        rows_of_warp(shape, pass->params.whole) * (shape.threads / kWarp);
+    pass->params.items = pass->ctas = ceil_div(p.rows, rows_per_cta);
   } else {
+    const std::int64_t warps = shape.lanes / kWarp;
+    pass->params.piece_cols = round_up(ceil_div(chunk, warps), kWarp) * items_per_vector;
     pass->params.items = pass->ctas = p.rows * pass->chunks;
   }
 }
@@ -126,7 +153,8 @@ Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
   const std::uintptr_t safe = (begin + kVectorBytes - 1) & ~std::uintptr_t{kVectorBytes - 1};
   pass.params.safe = reinterpret_cast<const unsigned char*>(safe);
   pass.params.safe_bytes = end > safe ? (end - safe) / kVectorBytes * kVectorBytes : 0;
-  pass.params.whole = pass.params.aligned && end % kVectorBytes == 0;
+  pass.params.whole =
+      pass.params.aligned && p.cols * std::int64_t(size_of(p.x_type)) % kVectorBytes == 0;
   if (p.x_col_stride == 1 || p.cols <= 1) {
     plan_unit(p, shapes, shape_count, &pass);
   } else {
@@ -174,7 +202,9 @@ std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchCon
     const Params& p = pass.params;
     const Shape& shape = shapes[pass.path == Path::unit ? pass.shape : 0];
     text += i == 0 ? "path: " : "then: the sums of the chunks, ";
-    if (pass.path != Path::unit) {
+    if (pass.path == Path::unit_staged) {
+      text += fmt::format("1 lane a row, {} rows a warp, through shared memory", p.tile_rows);
+    } else if (pass.path != Path::unit) {
       text += fmt::format(
           "columns not adjacent, {} a load, lanes along the {}, {} warp(s) a row",
           pass.path == Path::strided_vectors
@@ -182,8 +212,8 @@ std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchCon
               : "one element",
           pass.path == Path::strided_cols ? "columns: slower than unit columns" : "rows", p.pieces);
     } else if (shape.lanes <= kWarp) {
-      text += fmt::format("{} lane(s) a row, {} row(s) a warp", shape.lanes,
-                          kWarp / shape.lanes * shape.rows);
+      text += fmt::format("{} lane(s) a row, {} row(s) a warp", lanes_of_row(shape, p.whole),
+                          rows_of_warp(shape, p.whole));
     } else {
       text += fmt::format("{} threads a row", shape.lanes);
     }
@@ -191,7 +221,7 @@ std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchCon
       text += fmt::format(", each row in {} chunks of {} columns", pass.chunks, p.chunk_cols);
     }
     if (pass.path == Path::unit && !p.aligned) {
-      text += "; rows are not all 16-byte aligned: two loads a vector, realigned";
+      text += "; rows are not all 16-byte aligned: the vectors at their ends are loaded for both";
     }
     text += fmt::format("\nlaunch: grid {}, block {}\n",
                         capped_grid(pass.ctas, context, pass.threads), pass.threads);

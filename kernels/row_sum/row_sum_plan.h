@@ -4,10 +4,15 @@
 // columns are adjacent: of nothing else, so that a row's bits are the same in every call that holds
 // it. Rows, alignment and SMs decide where the tree is computed, never its shape.
 //
-//   unit      Adjacent columns. A row is cut into vectors of 16 bytes, counted from its first
-//             column wherever that lies. A team of lanes takes them in turn: lane l sums vectors l,
-//             l + lanes, ... element by element, in order, at most 32 of them. Then the elements of
-//             a vector are added in a tree, then the lanes, then the warps.
+//   unit      Adjacent columns. Short rows, of up to n columns, where n is the number of elements
+//             of their shape's vectors: column i is added to column i + n / 2, these sums i to i +
+//             n / 4, and so on to neighbours; what is not there counts as 0. This tree is the same
+//             for columns numbered modulo n from any other one on. So lanes load aligned vectors,
+//             wherever in them the row begins: other lanes and elements hold column i then, and the
+//             sums have the same bits, whatever the numbers of lanes and vectors. In longer rows
+//             each warp sums a piece in this way, with n as many elements as one vector a lane and
+//             for column i the columns i, i + n, ... in order, at most 32 of them; then the pieces
+//             are added in a tree.
 //   strided   Any other columns. A row is cut into pieces of whole 32s. A piece has 32 chains,
 //             chain i being columns i, i + 32, ... in order, at most 32 of them; the chains are
 //             added in a tree, then the 1, 2, 4 or 8 pieces that one CTA sums.
@@ -28,13 +33,22 @@ namespace libkernels::inline LK_BACKEND::op::row_sum {
 inline constexpr int kVectorBytes = 16;
 inline constexpr int kLongestChain = 32;
 
-// How lanes share rows with adjacent columns. A table of these is a generation's, and its tree.
+// How lanes share rows with adjacent columns. A table of these is a generation's; the number of
+// vectors of each shape, lanes times vectors, is its tree.
 struct Shape {
   int lanes;    // of a row: a power of two; beyond 32, all threads of the CTA
   int rows;     // that a group of lanes sums at once
-  int vectors;  // of a row that a lane has in flight; rows * vectors loads in all
+  int vectors;  // of a row that a lane has in flight: a power of two
+  // The same for rows that do not consist of whole vectors: as many vectors, and up to 32 lanes one
+  // load more in each row. Beyond 32 lanes not used.
+  int ragged_lanes, ragged_rows, ragged_vectors;
+  bool staged;  // ragged rows of 16 bits, close to each other, go through shared memory
   int threads;  // of a CTA
 };
+
+// Rows in shared memory, a lane each: threads of a CTA, and bytes of a tile of rows, a warp's.
+inline constexpr int kStagedThreads = 128;
+inline constexpr int kStagedTileBytes = 4096;
 
 // The strided path: warps of a CTA.
 inline constexpr int kStridedThreads = 256;
@@ -59,16 +73,18 @@ struct Params {
   const unsigned char* safe;
   std::uint64_t safe_bytes;
   bool aligned;             // every row starts at a multiple of 16 bytes; strided: every column
-  bool whole;               // and the view ends at one: no vector reaches beyond it
-  std::int64_t items;       // of work: tiles of a warp (unit, rows within a warp), else of a CTA
+  bool whole;               // and ends at one: it consists of aligned vectors
+  std::int64_t items;       // of work, each a CTA's at a time
   std::int64_t chunk_cols;  // that a CTA sums of a row
   Divider chunks;           // of a row
-  std::int64_t piece_cols;  // strided: columns of a piece
+  int tile_rows;            // unit_staged: of a warp
+  std::int64_t piece_cols;  // columns of a piece: strided, or unit with more than 32 lanes
   int pieces;               // strided: of a chunk: 1, 2, 4 or 8
 };
 
 enum class Path {
   unit,
+  unit_staged,      // the same tree of the same rows out of shared memory
   strided_vectors,  // adjacent rows: vectors of them
   strided_rows,     // lanes along the rows, where these are closer to each other than columns
   strided_cols,     // lanes along the columns
@@ -76,7 +92,7 @@ enum class Path {
 
 struct Pass {
   Path path;
-  int shape;  // unit: index into the table of shapes; strided_vectors: see kStridedShapes
+  int shape;  // unit, unit_staged: index into the table of shapes; strided_vectors: kStridedShapes
   DType x_type;
   int threads;
   std::int64_t ctas;  // the grid may be smaller

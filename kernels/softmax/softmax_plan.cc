@@ -38,6 +38,25 @@ void plan_chunks(Plan* plan) {
   if (chunks > 1) plan->workspace_bytes = std::size_t(p.items) * sizeof(Partial);
 }
 
+struct ClusterShape {
+  int ctas, warps;  // warps of a CTA
+};
+// For so many warps: the shape with the most rows on an SM at once, which is what idle lanes and
+// idle slots cost alike; of equals the smaller CTAs. The largest shape if none has the warps.
+ClusterShape cluster_shape(std::int64_t warps) {
+  ClusterShape best{kMostClusterCtas, kMostClusterWarps};
+  double most = 0;
+  for (int ctas = 2; ctas <= kMostClusterCtas; ++ctas) {
+    const std::int64_t each = ceil_div(warps, ctas);
+    if (each < kLeastClusterWarps || each > kMostClusterWarps) continue;
+    const double rows = double(kClusterWarpsAnSm / each) / ctas;
+    if (rows < most) continue;
+    most = rows;
+    best = {ctas, int(each)};
+  }
+  return best;
+}
+
 bool aligned(const Problem& p, const void* data, std::int64_t row_stride, DType type, int bytes) {
   return reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(bytes) == 0 &&
          (p.rows == 1 || row_stride * std::int64_t(size_of(type)) % bytes == 0);
@@ -190,20 +209,18 @@ Plan make_cluster_plan(const Problem& problem) {
   Plan plan = make_plan(problem);
   Params& p = plan.params;
   const int items = items_of(problem.y_type), values = most_values(problem.y_type);
-  const bool parks = problem.x_type == problem.y_type;
   if (plan.path == Path::strided || p.cols <= kLeastClusterValues * values) return plan;
-  int cluster = 2;
-  while (cluster < kMostClusterCtas && cluster * kClusterThreads * values < p.cols) cluster *= 2;
-  const std::int64_t most = std::int64_t(cluster) * kMostClusterThreads;
-  const std::int64_t left = p.cols - most * values;
-  const std::int64_t parked = left <= 0 ? 0 : ceil_div(left, most * items);
+  const ClusterShape shape = cluster_shape(ceil_div(p.cols, 32 * values));
+  const std::int64_t threads = std::int64_t(shape.ctas) * shape.warps * 32;
+  const std::int64_t left = p.cols - threads * values;
+  const std::int64_t parked = left <= 0 ? 0 : ceil_div(left, threads * items);
+  const bool parks = problem.x_type == problem.y_type;
   if (parked > (parks ? kMostClusterParked : 0)) return plan;
   p.parked = int(parked);
   plan.path = parked > 0 ? Path::cluster_parked : Path::cluster;
-  plan.cluster = cluster;
+  plan.cluster = shape.ctas;
   plan.windows = values / items;
-  plan.threads =
-      parked > 0 ? kMostClusterThreads : 32 * int(ceil_div(p.cols, 32 * cluster * values));
+  plan.threads = 32 * shape.warps;
   plan.workspace_bytes = 0;
   p.stage = Stage::whole;
   p.items = p.rows;

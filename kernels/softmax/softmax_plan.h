@@ -107,13 +107,16 @@ inline constexpr int kMostBlockWarps = 32;
 // Half of a row of 16384 fp32 columns in shared memory is slower, 3.82 for 3.91 TB/s; of 32768,
 // 3.79 for 3.87 (in a kernel that spilled 24 bytes a thread).
 inline constexpr int kMostParked = 6;  // vectors: 96 KiB a CTA, which every device from 8.0 on has
-// Of a cluster's CTAs of 256 threads an SM has four, of which some load while others compute or
-// store. 2^27 elements, us: bf16, 131072 columns, 8 CTAs of 256 threads 134.5, 4 of 512 140.7, 2 of
-// 1024 168.7, 16 of 128 134.3; 262144, 16 of 256 139.6, 8 of 512 146.3; fp32, 131072 columns, 16 of
-// 256 260.3, 8 of 512 265.0; 262144, 16 of 512 279.8, 8 of 512 with 8 parked vectors 308.6.
+// An SM has 32 warps of clusters, in CTAs of which some load while others compute or store. CTAs of
+// few warps are ahead where several shapes keep them busy, but not of four in misaligned rows. 2^27
+// elements, us, in two runs: bf16, 131072 columns, 8 CTAs of 8 warps 134.5, 4 of 16 140.7, 2 of 32
+// 168.7; 262144, 16 of 8 139.6, 8 of 16 146.3; 151936, 15 of 5 154.8, 5 of 15 165.5, 8 of 10 168.9;
+// 128255, 8 of 8 178.4, 16 of 4 219.1; 50257, 5 of 5 209.3, 7 of 4 221.3, 4 of 7 228; fp32, 262144,
+// 16 of 16 279.8, 8 of 16 with 8 parked vectors 308.6.
 inline constexpr int kMostClusterCtas = 16;
-inline constexpr int kClusterThreads = 256;
-inline constexpr int kMostClusterThreads = 512;
+inline constexpr int kClusterWarpsAnSm = 32;
+inline constexpr int kLeastClusterWarps = 5;
+inline constexpr int kMostClusterWarps = 16;
 inline constexpr int kMostClusterParked = 12;  // vectors: 96 KiB a CTA, of which an SM holds two
 // The shortest row of a cluster has more than the values of so many threads: shorter ones are as
 // fast in one CTA (32768 columns of bf16, us: 133 in one, 132.8 in four).

@@ -25,8 +25,8 @@ namespace {
 
 // As many CTAs as no register spills for. H200, 2026-12-01, 2^27 elements, of the copy ceiling:
 // bf16 0.951 (65536 columns), 0.945 (131072), 0.909 (262144), 0.69 (1048576); fp32 0.964 (65536),
-// 0.965 (131072), 0.899 (262144). One row of 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.56
-// (50257), 0.70 (128255); fp32 0.80 and 0.86. Asking the L2 for the row after next costs a fifth.
+// 0.965 (131072), 0.899 (262144). One row of 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.61
+// (50257), 0.71 (128255); fp32 0.84 and 0.85. Asking the L2 for the row after next costs a fifth.
 constexpr Config kSm90ClusterConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::cluster, 8, 512, 2, true},

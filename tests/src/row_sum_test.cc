@@ -173,13 +173,13 @@ TEST(RowSumHostTest, ExplainsProblemDeviceWalkPlanAndScratch) {
        {"row_sum\nx: f32, 4 x 8, strides 8 and 1\ny: f32, 4 x 1, stride 1\ndevice: ",
         "compute capability 9.0, 10 of 132 SMs\nkernels, best first:\n",
         "  row_sum_sm80: chosen: named by the caller's pin\n",
-        "plan:\n  path: 2 lane(s) a row, 128 row(s) a warp\n  launch: grid 1, block 128\n",
+        "plan:\n  path: 1 lane(s) a row, 128 row(s) a warp\n  launch: grid 1, block 128\n",
         "\nscratch: none\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\nin: " << text;
   }
   EXPECT_TRUE(c.y_untouched());
   const LongCall split;
-  EXPECT_NE(emu().row_sum.explain(split()).find("chunks of 8192 columns"), std::string::npos);
+  EXPECT_NE(emu().row_sum.explain(split()).find("chunks of 25600 columns"), std::string::npos);
 }
 
 // The C ABI passes everything on.

@@ -97,6 +97,11 @@ LK_DEVICE std::uint32_t shf_l_wrap_b32(std::uint32_t lo, std::uint32_t hi, std::
   asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(lo), "r"(hi), "r"(n));
   return d;
 }
+LK_DEVICE std::uint32_t shf_l_clamp_b32(std::uint32_t lo, std::uint32_t hi, std::uint32_t n) {
+  std::uint32_t d;
+  asm("shf.l.clamp.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(lo), "r"(hi), "r"(n));
+  return d;
+}
 LK_DEVICE std::uint64_t mul_hi_u64(std::uint64_t a, std::uint64_t b) {
   std::uint64_t d;
   asm("mul.hi.u64 %0, %1, %2;" : "=l"(d) : "l"(a), "l"(b));

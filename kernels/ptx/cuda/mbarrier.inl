@@ -20,6 +20,11 @@ LK_DEVICE void mbarrier_arrive(Mbarrier* bar, std::uint32_t count) {
                "r"(count)
                : "memory");
 }
+LK_DEVICE void mbarrier_arrive(ClusterPtr<Mbarrier> bar, std::uint32_t count) {
+  asm volatile("mbarrier.arrive.release.cta.shared::cluster.b64 _, [%0], %1;" ::"r"(bar.address),
+               "r"(count)
+               : "memory");
+}
 LK_DEVICE void mbarrier_arrive_release_cluster(ClusterPtr<Mbarrier> bar, std::uint32_t count) {
   asm volatile(
       "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(bar.address),

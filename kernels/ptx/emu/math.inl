@@ -97,6 +97,9 @@ LK_DEVICE std::uint32_t shf_r_wrap_b32(std::uint32_t lo, std::uint32_t hi, std::
 LK_DEVICE std::uint32_t shf_l_wrap_b32(std::uint32_t lo, std::uint32_t hi, std::uint32_t n) {
   return std::uint32_t(((std::uint64_t(hi) << 32 | lo) << (n & 31)) >> 32);
 }
+LK_DEVICE std::uint32_t shf_l_clamp_b32(std::uint32_t lo, std::uint32_t hi, std::uint32_t n) {
+  return std::uint32_t(((std::uint64_t(hi) << 32 | lo) << (n < 32 ? n : 32)) >> 32);
+}
 LK_DEVICE std::uint64_t mul_hi_u64(std::uint64_t a, std::uint64_t b) {
   return std::uint64_t((static_cast<unsigned __int128>(a) * b) >> 64);
 }

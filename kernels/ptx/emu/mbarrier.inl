@@ -17,6 +17,10 @@ namespace libkernels::inline LK_BACKEND::ptx {
   emulator::require_sm(90, "mbarrier.arrive with a count");
   emulator::mbarrier_update(bar, 0, count, "mbarrier.arrive");
 }
+[[gnu::always_inline]] LK_DEVICE void mbarrier_arrive(ClusterPtr<Mbarrier> bar,
+                                                      std::uint32_t count) {
+  emulator::mbarrier_update_cluster(bar.address, 0, count, "mbarrier.arrive");
+}
 [[gnu::always_inline]] LK_DEVICE void mbarrier_arrive_release_cluster(ClusterPtr<Mbarrier> bar,
                                                                       std::uint32_t count) {
   emulator::mbarrier_update_cluster(bar.address, 0, count, "mbarrier.arrive");

@@ -26,9 +26,11 @@ int used_registers(const Cta& cta) {
   return used;
 }
 
-// What has been asked for and fits now; whoever waits for it goes on.
-void grant(Cta* cta) {
+// What has been asked for and fits now; whoever waits for it goes on. True if somebody does: what
+// one gives back may be what another, seen before, waits for.
+bool grant_once(Cta* cta) {
   const int groups = int((machine().launch.warps + kWarpsOfGroup - 1) / kWarpsOfGroup);
+  bool granted = false;
   for (std::uint32_t g = 0; g < kWarpgroups; ++g) {
     Warpgroup& group = cta->warpgroups.groups[g];
     if (group.arrived != kThreadsOfGroup) continue;
@@ -41,6 +43,13 @@ void grant(Cta* cta) {
       Thread& t = cta->threads[g * kThreadsOfGroup + i];
       if (t.state == State::in_setmaxnreg) wake(t.warp, 1u << t.lane);
     }
+    granted = true;
+  }
+  return granted;
+}
+
+void grant(Cta* cta) {
+  while (grant_once(cta)) {
   }
 }
 

@@ -42,7 +42,9 @@ std::vector<AnyShape> shapes_of(lk_op op) {
       {.rows = 130, .cols = 66, .depth = 9, .offset = 3, .gap = 1},
       {.rows = 3, .cols = 129, .depth = 40, .columns = true, .gap = 2},
   };
-  if (op != LK_OP_MATMUL) shapes.push_back({.rows = 1, .cols = 60001, .offset = 1});
+  shapes.push_back(op == LK_OP_MATMUL
+                       ? AnyShape{.rows = 20, .cols = 24, .depth = 333, .offset = 1, .gap = 1}
+                       : AnyShape{.rows = 1, .cols = 60001, .offset = 1});
   return shapes;
 }
 

@@ -92,6 +92,48 @@ TEST_P(MatmulLayout, StridesWithoutAUnit) {
   check_exact(t);
 }
 
+// The same where a copy of the operands pays: D1, each on its own and together, in every layout.
+TEST_P(MatmulLayout, D1LongKOffByOne) {
+  for (int which = 0; which < 8; ++which) {
+    check_exact(make(12, 16, kLongK + which, which, which % 3, 1 + which));
+  }
+  MatmulCase one(17, 16, 336);  // B is aligned
+  one.a = row_major(17, 336, 337);
+  check_exact(one);
+  one.a = row_major(17, 336);
+  one.b.offset = 1;
+  check_exact(one);
+}
+
+TEST_P(MatmulLayout, LongKWithoutAUnit) {
+  MatmulCase t(9, 11, kLongK);
+  t.a = {t.m, t.k, 3 * t.k + 1, 3};
+  t.b = {t.k, t.n, 2, 2 * t.k + 1};
+  check_exact(t);
+  t.a = {t.m, t.k, 2, 2 * t.m + 1};
+  t.b = {t.k, t.n, 2 * t.n + 1, 2};
+  check_exact(t);
+  t.a = {t.m, t.k, 0, 1};
+  t.b = {t.k, t.n, 1, 0};
+  check_exact(t);
+  t.a = {t.m, t.k, 1, 0};
+  t.b = {t.k, t.n, 0, 1};
+  check_exact(t);
+  t.a = {t.m, t.k, 0, 0};
+  check_exact(t);
+}
+
+// Extents of one, whose strides say nothing, and more lines than a CTA copies at once.
+TEST_P(MatmulLayout, LongKOfFewAndOfManyRows) {
+  MatmulCase row(1, 70, kLongK);
+  row.a = {1, kLongK, 5, 1, 3};
+  check_exact(row);
+  MatmulCase column(70, 1, kLongK);
+  column.b = {kLongK, 1, 3, 7};
+  check_exact(column);
+  check_exact(make(131, 67, kLongK, 2, 1, 1));
+}
+
 // F4: stride 0 for inputs.
 TEST_P(MatmulLayout, F4BroadcastInputs) {
   for (const Layout& a : {Layout{18, 40, 0, 1}, Layout{18, 40, 1, 0}, Layout{18, 40, 0, 0}}) {

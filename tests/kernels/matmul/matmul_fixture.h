@@ -109,10 +109,14 @@ inline std::string show(const MatmulCase& c) {
 
 class MatmulTest : public testing::TestWithParam<MatmulParam> {
  protected:
+  // So much of K that even in a single tile a copy of misaligned operands pays.
+  static constexpr std::int64_t kLongK = 333;
+
   void SetUp() override {
     const std::string why = why_not_here(param().kernel);
     if (!why.empty()) GTEST_SKIP() << why;
     if (emulated()) profile_.emplace(profile_of(param().kernel));
+    if (!takes_types()) GTEST_SKIP() << "leaves these types to other kernels";
   }
 
   static const MatmulParam& param() { return GetParam(); }
@@ -120,7 +124,31 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
   static bool emulated() { return is_emulated(*param().kernel.backend); }
   static Device& device() { return param().kernel.backend->device(); }
   // The portable kernel takes every problem; the others may leave some to it.
-  static bool portable() { return param().kernel.info->arch == 80; }
+  static bool portable() { return param().kernel.info->name == std::string("matmul_sm80"); }
+
+  // Does the kernel multiply such types at all, in its favourite layout? That may have few rows, or
+  // be out of alignment with enough of K for a copy of the operands to pay.
+  static bool takes_types() {
+    return takes_types(64, 64, 0) || takes_types(16, 64, 0) || takes_types(64, kLongK, 1);
+  }
+  static bool takes_types(std::int64_t m, std::int64_t k, std::int64_t offset) {
+    constexpr std::int64_t kColumns = 64;
+    StridedMatrix a(device(), types().a, row_major(m, k, k, offset)),
+        b(device(), types().b, col_major(k, kColumns)),
+        c(device(), types().c, row_major(m, kColumns));
+    const lk_cmatrix av = a.cview(), bv = b.cview();
+    const lk_matrix cv = c.view();
+    lk_matmul_options o = LK_OPTIONS_INIT(lk_matmul_options);
+    o.math = types().math;
+    return try_call([&] { static_cast<void>(workspace(av, bv, cv, o)); });
+  }
+  // Bytes that a call asks for.
+  static std::size_t workspace(const lk_cmatrix& a, const lk_cmatrix& b, const lk_matrix& c,
+                               lk_matmul_options options) {
+    options.math = types().math;
+    return param().kernel.backend->matmul.workspace(
+        {.a = &a, .b = &b, .c = &c, .options = &options, .pin = param().kernel.info->name});
+  }
 
   static void call(const lk_cmatrix& a, const lk_cmatrix& b, const lk_matrix& c,
                    lk_matmul_options options, cudaStream_t stream = nullptr) {
@@ -201,7 +229,17 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
     if (t.scale_b) o.scale_b = static_cast<const float*>(scales.data()) + 1;
     a.buffer().forbid_writes();  // F7
     b.buffer().forbid_writes();
-    if (!try_call([&] { call(a.cview(), b.cview(), c.view(), o); })) return std::nullopt;
+    std::optional<DeviceBuffer> scratch;  // just enough of it, and poisoned
+    const auto call_with_scratch = [&] {
+      const std::size_t bytes = workspace(a.cview(), b.cview(), c.view(), o);
+      if (bytes != 0) {
+        scratch.emplace(device(), bytes);
+        o.call.workspace = scratch->data();
+        o.call.workspace_bytes = bytes;
+      }
+      call(a.cview(), b.cview(), c.view(), o);
+    };
+    if (!try_call(call_with_scratch)) return std::nullopt;
     Bits result = c.read();
     EXPECT_TRUE(c.gaps_intact());
     return result;

@@ -146,6 +146,11 @@ struct ShfLeft {
     return ptx::shf_l_wrap_b32(lo, hi, n);
   }
 };
+struct ShfLeftClamp {
+  LK_DEVICE std::uint32_t operator()(std::uint32_t lo, std::uint32_t hi, std::uint32_t n) const {
+    return ptx::shf_l_clamp_b32(lo, hi, n);
+  }
+};
 // Not of the ptx layer, but what the layer tells kernels to write: both backends must fuse.
 struct Fma {
   LK_DEVICE std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
@@ -198,6 +203,7 @@ std::span<const PtxCase> math_cases() {
       make_case<Prmt, 3>("prmt_b32"),
       make_case<ShfRight, 3>("shf_r_wrap_b32"),
       make_case<ShfLeft, 3>("shf_l_wrap_b32"),
+      make_case<ShfLeftClamp, 3>("shf_l_clamp_b32"),
       make_case<Fma, 3>("fmaf"),
       make_case<MulAdd, 3>("mul_add"),
       {"mul_hi_u64", 4, 2, kThreads, &launch_mul_hi},

@@ -126,6 +126,8 @@ const Exact kExact[] = {
      [](const Words& w) -> std::uint64_t { return std::uint32_t(wide(w) >> (w[2] & 31u)); }},
     {"shf_l_wrap_b32", 3, NaNs::same_bits,
      [](const Words& w) -> std::uint64_t { return (wide(w) << (w[2] & 31u)) >> 32; }},
+    {"shf_l_clamp_b32", 3, NaNs::same_bits,
+     [](const Words& w) -> std::uint64_t { return (wide(w) << (w[2] < 32 ? w[2] : 32)) >> 32; }},
     {"fmaf", 3, NaNs::same_class, fused},
     {"mul_add", 3, NaNs::same_class, rounded_twice},
     {"mul_hi_u64", 4, NaNs::same_bits, high_product},

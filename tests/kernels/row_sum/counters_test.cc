@@ -42,7 +42,9 @@ TEST_P(RowSumCounters, AlignedRowsAreTheFloor) {
     EXPECT_EQ(c.launches, 1u);
     EXPECT_EQ(c.global_bytes_read, x_bytes(layout)) << show(layout);
     EXPECT_EQ(c.global_bytes_written, y_bytes(layout)) << show(layout);
-    EXPECT_EQ(c.global_read_sectors, x_bytes(layout) / kSector) << show(layout);
+    // Two or four vectors a row are one lane's, whose loads meet half of each sector.
+    const std::uint64_t times = vectors == 2 || vectors == 4 ? 2 : 1;
+    EXPECT_EQ(c.global_read_sectors, times * x_bytes(layout) / kSector) << show(layout);
     EXPECT_EQ(c.global_read_requests, x_bytes(layout) / 512) << show(layout);
     EXPECT_EQ(c.shared_bank_conflicts, 0u);
   }
@@ -57,28 +59,28 @@ TEST_P(RowSumCounters, SumsAreStoredInWholeSectors) {
   }
 }
 
-// Rows at any alignment: each vector is loaded at most twice, the second time out of L1, and the
-// ends of the view element by element.
+// Rows at any alignment: what a row has of its first and last vector costs the whole vector, and at
+// the ends of the view element by element.
 TEST_P(RowSumCounters, MisalignedRowsStayWide) {
   const std::int64_t v = per_vector();
   for (const std::int64_t cols : {2 * v + 1, 4 * v - 1, 33 * v, 100 * v + 3, 700 * v + 1}) {
     const Layout layout = row_major(64, cols, cols, 1);
     const emulator::Counters c = count(layout);
     EXPECT_GE(c.global_bytes_read, x_bytes(layout));
-    EXPECT_LE(c.global_bytes_read, 2 * x_bytes(layout) + 64 * 64) << show(layout);
+    EXPECT_LE(c.global_bytes_read, x_bytes(layout) + 64 * 4 * 32) << show(layout);
     EXPECT_EQ(c.global_bytes_written, y_bytes(layout));
-    EXPECT_LE(c.global_read_requests, 4 * (x_bytes(layout) / 512 + 64) + 64) << show(layout);
+    EXPECT_LE(c.global_read_requests, x_bytes(layout) / 512 + 64 * 12) << show(layout);
   }
 }
 
-// Long rows: 4 bytes more for each chunk of at least 32 KB, written and read.
+// Long rows: 4 bytes more for each chunk of at least 64 KB, written and read.
 TEST_P(RowSumCounters, LongRowsAddTheSumsOfTheirChunks) {
   const std::int64_t v = per_vector();
-  const Layout layout = row_major(2, 16 * 2048 * v);
+  const Layout layout = row_major(2, 4 * 8192 * v);
   const emulator::Counters c = count(layout);
   EXPECT_EQ(c.launches, 2u);
-  EXPECT_EQ(c.global_bytes_read, x_bytes(layout) + 2 * 16 * 4);
-  EXPECT_EQ(c.global_bytes_written, y_bytes(layout) + 2 * 16 * 4);
+  EXPECT_EQ(c.global_bytes_read, x_bytes(layout) + 2 * 4 * 4);
+  EXPECT_EQ(c.global_bytes_written, y_bytes(layout) + 2 * 4 * 4);
 }
 
 // Adjacent rows, by vectors of them.

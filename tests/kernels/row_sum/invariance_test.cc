@@ -16,10 +16,11 @@ using emulator::Completion;
 
 class RowSumInvariance : public RowSumTest {
  protected:
-  // A row of each path: lanes, a warp, CTAs, chunks.
+  // A row of each path: lanes, shared memory where ragged (two shapes), a warp, CTAs, chunks.
   static std::vector<std::int64_t> widths() {
     const std::int64_t v = per_vector();
-    return {3, 2 * v, 20 * v + 1, 100 * v, 300 * v - 1, 900 * v, 3000 * v + 1, 2 * 8192 * v + 7};
+    return {3,       2 * v - 1,   2 * v,   6 * v + 3,    20 * v + 1,
+            100 * v, 300 * v - 1, 900 * v, 3000 * v + 1, 2 * 8192 * v + 7};
   }
   // `rows` copies of one row: all their sums have the bits that it has alone.
   static void check_rows(std::int64_t rows, std::int64_t cols, std::int64_t gap,

@@ -162,7 +162,7 @@ class RowSumTest : public testing::TestWithParam<RowSumParam> {
   }
 
   // Numbers of columns around each border of the summation tree of adjacent columns: one lane to
-  // 32, warps of up to 8 vectors a lane, CTAs of 64, 128 and 256 threads, several rounds of a CTA,
+  // 32, warps of up to 16 vectors a lane, CTAs of 64, 128 and 256 threads, several rounds of a CTA,
   // one chunk and several.
   static std::vector<std::int64_t> borders() {
     std::vector<std::int64_t> all{0};

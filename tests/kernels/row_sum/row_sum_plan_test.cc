@@ -17,8 +17,11 @@ namespace {
 constexpr std::int64_t kMostCtas = (std::int64_t{1} << 31) - 1;
 
 // As a generation might have them.
-constexpr Shape kShapes[] = {
-    {1, 8, 1, 128}, {4, 8, 1, 128}, {32, 2, 4, 128}, {128, 1, 8, 128}, {256, 1, 8, 256}};
+constexpr Shape kShapes[] = {{1, 8, 1, 1, 8, 1, false, 128},
+                             {4, 8, 1, 2, 4, 2, true, 128},
+                             {32, 2, 4, 32, 2, 4, false, 128},
+                             {128, 1, 8, 128, 1, 8, false, 128},
+                             {256, 1, 8, 256, 1, 8, false, 256}};
 
 Problem problem(std::int64_t rows, std::int64_t cols, DType type = DType::bf16,
                 std::uintptr_t x = 4096) {
@@ -60,7 +63,7 @@ struct Tree {
 };
 Tree tree_of(const Plan& plan) {
   const Pass& pass = plan.passes[0];
-  const bool unit = pass.path == Path::unit;
+  const bool unit = pass.path == Path::unit || pass.path == Path::unit_staged;
   return {unit ? Path::unit : Path::strided_rows,
           unit ? pass.shape : 0,
           pass.params.chunk_cols,
@@ -100,7 +103,7 @@ TEST(RowSumPlan, NoChainIsLongerThan32) {
           const Params& p = pass.params;
           EXPECT_EQ(pass.chunks, (std::max<std::int64_t>(p.cols, 1) - 1) / p.chunk_cols + 1);
           EXPECT_GE(p.chunk_cols * pass.chunks, p.cols);
-          if (pass.path == Path::unit) {
+          if (pass.path == Path::unit || pass.path == Path::unit_staged) {
             const std::int64_t vector = kVectorBytes / std::int64_t(size_of(pass.x_type));
             EXPECT_LE(p.chunk_cols, kShapes[pass.shape].lanes * kLongestChain * vector) << cols;
             EXPECT_EQ(p.chunk_cols % vector, 0) << cols;
@@ -132,7 +135,9 @@ TEST(RowSumPlan, C8LargeCounts) {
         EXPECT_GE(grid, 1u);
         EXPECT_LE(std::int64_t(grid), kMostCtas);
         EXPECT_EQ(pass.params.chunks.divisor, pass.chunks);
-        if (pass.path != Path::unit) {
+        if (pass.path == Path::unit_staged) {
+          EXPECT_GE(pass.params.items * (kStagedThreads / 32) * pass.params.tile_rows, p.rows);
+        } else if (pass.path != Path::unit) {
           const std::int64_t rows_per_warp = pass.path == Path::strided_vectors
                                                  ? std::int64_t(kVectorBytes / size_of(pass.x_type))
                                                        << pass.shape / 2
@@ -142,8 +147,11 @@ TEST(RowSumPlan, C8LargeCounts) {
               pass.params.items / pass.chunks * (8 / pass.params.pieces) * rows_per_warp;
           EXPECT_GE(rows, p.rows);
         } else if (const Shape& shape = kShapes[pass.shape]; shape.lanes <= 32) {
-          EXPECT_GE(pass.params.items * (32 / shape.lanes * shape.rows), p.rows);
-          EXPECT_GE(pass.ctas * (shape.threads / 32), pass.params.items);
+          const bool whole = pass.params.whole;
+          const int rows = whole ? shape.rows : shape.ragged_rows;
+          const int lanes = whole ? shape.lanes : shape.ragged_lanes;
+          EXPECT_GE(pass.params.items * (shape.threads / lanes * rows), p.rows);
+          EXPECT_EQ(pass.ctas, pass.params.items);
         } else {
           EXPECT_EQ(pass.params.items, p.rows * pass.chunks);
         }
@@ -240,11 +248,12 @@ TEST(RowSumPlan, WordsNameWhatMatters) {
   };
   EXPECT_TRUE(has(text(problem(1000, 8)), "path: 1 lane(s) a row, 256 row(s) a warp\n"));
   EXPECT_TRUE(has(text(problem(1000, 8)), "launch: grid 1, block 128\n"));
-  EXPECT_TRUE(has(text(problem(1000, 9)), "rows are not all 16-byte aligned"));
+  EXPECT_TRUE(has(text(problem(1000, 9)), "path: 1 lane a row, 224 rows a warp, through shared"));
+  EXPECT_TRUE(has(text(problem(1000, 999)), "rows are not all 16-byte aligned"));
   EXPECT_TRUE(has(text(problem(1000, 16384)), "path: 256 threads a row\nlaunch: grid 1000, "));
   EXPECT_TRUE(has(text(problem(1000, 16384), 2), "launch: grid 16, block 256\n"));
   const std::string split = text(problem(2, 1 << 20));
-  EXPECT_TRUE(has(split, "each row in 64 chunks of 16384 columns"));
+  EXPECT_TRUE(has(split, "each row in 16 chunks of 65536 columns"));
   EXPECT_TRUE(has(split, "then: the sums of the chunks, "));
   EXPECT_TRUE(has(text(spread(problem(40, 9), 1, 40)), "16 bytes a load, lanes along the rows"));
   EXPECT_TRUE(has(text(spread(problem(40, 9), 30, 3)), "slower than unit columns"));

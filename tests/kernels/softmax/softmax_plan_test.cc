@@ -99,7 +99,7 @@ TEST(SoftmaxPlan, ClustersHaveRoomForTheRowsTheyTake) {
       ASSERT_GE(capacity(plan, y), cols) << cols;
       ASSERT_LT(capacity(plan, y) - cols, cols / 2) << cols << " is wasteful";
       ASSERT_LE(plan.cluster, kMostClusterCtas);
-      ASSERT_LE(plan.threads, kMostClusterThreads);
+      ASSERT_LE(plan.threads, 32 * kMostClusterWarps);
       ASSERT_LE(plan.params.parked, kMostClusterParked);
       ASSERT_EQ(plan.params.parked > 0, parks);
       ASSERT_EQ(plan.workspace_bytes, 0u);

@@ -1,0 +1,49 @@
+// Matmul on sm90: what an instantiation's numbers come to, and its shared memory.
+#pragma once
+
+#include "kernels/common/pipeline.cuh"
+#include "kernels/matmul/matmul_tiles_sm90.h"
+
+namespace libkernels::inline LK_BACKEND::op::matmul {
+
+inline constexpr int kStepBytesSm90 = 32;  // of K, of one wgmma
+
+constexpr ptx::MmaType wgmma_type(Arithmetic a) {
+  return a == Arithmetic::bf16 ? ptx::MmaType::bf16 : ptx::MmaType::f16;
+}
+
+template <class Cfg>
+struct ShapeSm90 {
+  static constexpr ConfigSm90 kConfig = Cfg::value;
+  static constexpr TileSm90 kTile = kConfig.tile();
+  static constexpr ptx::MmaType kType = wgmma_type(kConfig.arithmetic);
+  static constexpr int kElement = ptx::mma_bytes(kType);
+  static constexpr int kK = kStageBytes / kElement;        // of a stage
+  static constexpr int kMmaK = kStepBytesSm90 / kElement;  // of a wgmma
+  static constexpr int kSteps = kStageBytes / kStepBytesSm90;
+  static constexpr int kGroups = kTile.groups();
+  static constexpr int kThreads = kTile.threads();
+  static constexpr int kRowsA = stage_rows(kTile.m, kConfig.a);
+  static constexpr int kRowsB = stage_rows(kTile.n, kConfig.b);
+  static constexpr int kBytes = (kRowsA + kRowsB) * kStageBytes;  // of a stage
+  static constexpr int kGroupM = kTile.m / kTile.groups_m, kGroupN = kTile.n / kTile.groups_n;
+  static constexpr int kM64 = kGroupM / kWgmmaM;  // wgmmas of a step
+  static constexpr int kPartCols = part_cols(kTile);
+  using Sums = float[kM64][kGroupN / 2];
+  static_assert(kGroupM % kWgmmaM == 0 && kGroupN % kPartCols == 0);
+
+  // Where a group's part of the tile begins.
+  static LK_DEVICE int group_m(int group) { return group / kTile.groups_n * kGroupM; }
+  static LK_DEVICE int group_n(int group) { return group % kTile.groups_n * kGroupN; }
+
+  struct Smem {
+    alignas(1024) unsigned char a[kTile.stages][kRowsA * kStageBytes];
+    alignas(1024) unsigned char b[kTile.stages][kRowsB * kStageBytes];
+    alignas(1024) unsigned char staging[kGroups][kGroupWarps][kWarpStaging];
+    alignas(16) float bias[kGroups][kGroupN];
+    PipelineBarriers<kTile.stages> ring;
+  };
+  static_assert(sizeof(Smem) <= smem_bytes(kTile));
+};
+
+}  // namespace libkernels::inline LK_BACKEND::op::matmul
