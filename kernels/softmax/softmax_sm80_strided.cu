@@ -33,7 +33,6 @@ __global__ void __launch_bounds__(kTileMostThreads, Cfg::value.ctas_per_sm)
 struct Sm80Strided {
   static constexpr int kMostCluster = 1;
   static constexpr auto& kConfigs = kSm80StridedConfigs;
-  static Plan plan(const Problem& problem) { return make_plan(problem); }
 
   template <class Cfg>
   static auto kernel() {
