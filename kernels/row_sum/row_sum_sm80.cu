@@ -250,10 +250,10 @@ struct Sm80 {
   template <DType kType, Path kPath, int kShape>
   static KernelUse strided_kernel() {
     // H200, 2026-12-01, 2^28 elements by columns, TB/s: 4096 columns bf16 4.23, fp32 4.31; 32
-    // columns 3.91 and 4.20, where two CTAs an SM give 3.35 and four, which spill, 1.38 and 4.18.
+    // columns bf16 3.35, and 3.91 with three CTAs an SM, which spill on sm_80 and sm_100.
     constexpr bool kBrief = kShape == kStridedShapes - 1;
     constexpr int kVectors = kBrief ? kShape - 1 : kShape;
-    constexpr int kCtas = kBrief ? 3 : kThreadsPerSm / kStridedThreads;
+    constexpr int kCtas = kThreadsPerSm / kStridedThreads;
     constexpr StridedConfig kConfig{kType, 1 << kVectors / 2, kVectors % 2 == 1, kBrief, kCtas};
     using Cfg = std::integral_constant<StridedConfig, kConfig>;
     constexpr auto use = [](KernelPointer kernel) {

@@ -67,7 +67,7 @@ LK_DEVICE Vector load_rows(const typename In::Element* x, std::int64_t rows) {
 // comes of rows beyond the first `rows` is anything. A misaligned vector comes out of the two
 // aligned ones that hold it, of which the neighbouring lane loads one, too.
 template <class In, bool kAligned, int kCount, class F>
-LK_DEVICE void load_columns(const Params& p, std::int64_t rows, F x, Vector (&w)[kCount]) {
+LK_DEVICE void load_columns(const Params& p, int rows, F x, Vector (&w)[kCount]) {
   std::uint32_t left = 0;  // bit i: w[i] is yet to be loaded
   if constexpr (kAligned) {
 #pragma unroll
@@ -119,8 +119,9 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
   constexpr int kGroups = kWarpThreads / kLanes;
   constexpr int kMine = kChains / kGroups;  // chains of a lane
   constexpr int kInFlight = 8;
-  // Misaligned ones take two loads each, and packed ones have few registers to spare.
-  constexpr int kAtOnce = Cfg::value.aligned || In::kPerWord == 1 ? kInFlight : kInFlight / 2;
+  // Misaligned ones take two loads each, and packed ones have few registers to spare: more would
+  // spill on sm_80 and sm_100.
+  constexpr int kAtOnce = kInFlight / (Cfg::value.aligned ? 1 : 2 * In::kPerWord);
   constexpr int kRounds = kInFlight / kMine;  // of kChains columns
   constexpr int kRows = kLanes * kItems<In>;
   static_assert(kRows <= kStridedRows && kRounds >= 1 && (!Cfg::value.brief || kRounds == 1));
@@ -132,20 +133,23 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
   int turn = 0;
   for (std::int64_t item = blockIdx.x; item < p.items; item += gridDim.x) {
     const StridedItem at = strided_item<kRows>(p, item);
-    const std::int64_t rows = p.rows - at.row - first;  // there may be fewer, or none
+    // Of this vector: there may be fewer, or none. Narrow, for registers are short here.
+    const std::int64_t rows_left = p.rows - at.row - first;
+    const int rows = rows_left < kItems<In> ? int(rows_left) : kItems<In>;
+    const int cols = int(at.end - at.begin) - group;  // of the piece, from this lane's on
     const auto* x = static_cast<const typename In::Element*>(p.x) + at.row + first +
                     (at.begin + group) * p.x_col_stride;
     const std::int64_t step = kGroups * p.x_col_stride;
     float acc[kMine][kItems<In>] = {};
 #pragma unroll 1
-    for (std::int64_t c = at.begin; c < at.end; c += kRounds * kChains) {
+    for (int c = 0; c < cols + group; c += kRounds * kChains) {
 #pragma unroll
       for (int half = 0; half < kInFlight; half += kAtOnce) {
         Vector w[kAtOnce];
         load_columns<In, Cfg::value.aligned>(
             p, rows,
             [&](int i) {
-              const bool is = rows > 0 && c + group + (half + i) * kGroups < at.end;
+              const bool is = rows > 0 && c + (half + i) * kGroups < cols;
               return is ? x + (half + i) * step : nullptr;
             },
             w);
@@ -202,15 +206,18 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
     const StridedItem at = strided_item<kWarpThreads>(p, item);
     const bool is_row = at.row + lane < p.rows;
     const auto* x = static_cast<const typename In::Element*>(p.x) +
-                    (at.row + lane) * p.x_row_stride;  // [cols], strided
+                    (at.row + lane) * p.x_row_stride +
+                    at.begin * p.x_col_stride;  // [cols], strided
+    const int cols = int(at.end - at.begin);
     float acc[kChains] = {};
 #pragma unroll 1
-    for (std::int64_t c = at.begin; c < at.end; c += kChains) {
+    for (int c = 0; c < cols; c += kChains, x += kChains * p.x_col_stride) {
+      const int left = is_row ? cols - c : 0;
       typename In::Element bits[kChains];
 #pragma unroll
       for (int i = 0; i < kChains; ++i) {
         bits[i] = 0;  // +0 in every type
-        if (is_row && c + i < at.end) bits[i] = ptx::ld_global(x + (c + i) * p.x_col_stride);
+        if (i < left) bits[i] = ptx::ld_global(x + i * p.x_col_stride);
       }
 #pragma unroll
       for (int i = 0; i < kChains; ++i) acc[i] = acc[i] + In::decode(bits[i]);
