@@ -56,7 +56,6 @@ bool offered(const TypePair& t) {
 std::vector<GeluRow> suite_rows(const Selection& selection) {
   const bool emulated = selection.emulated;
   std::vector<std::int64_t> sizes;
-  sizes.reserve(8);  // g++ 13 sees a growth beyond bounds that is none
   for (const auto& shape : selection.shapes_or(1, {})) sizes.push_back(shape[0]);
   if (selection.shapes.empty()) {
     for (int e = 14; emulated && e <= 18; e += 2) sizes.push_back(power(e));
