@@ -12,13 +12,13 @@ namespace {
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
-    &sm80_skinny,
+    &sm80_skinny,  // very few rows or columns
 #if defined(LK_HAVE_SM90)
-    &sm90_skinny,
-    &sm90,
-    &sm90_repack,
+    &sm90_skinny,  // few rows or columns, or a deep K
+    &sm90,         // operands that tensor copies can read
+    &sm90_repack,  // operands that they can read once copied
 #endif
-    &sm80,
+    &sm80,  // everything
 };
 
 std::string describe_matrix(const char* name, const Matrix& m, std::int64_t rows, std::int64_t cols,

@@ -21,9 +21,9 @@ constexpr const KernelRow<Problem>* kTable[] = {
 #if defined(LK_HAVE_SM90)
     &sm90_cluster,
 #endif
-    &sm80_block,
-    &sm80_split,
-    &sm80_strided,
+    &sm80_block,    // a CTA a row
+    &sm80_split,    // longer rows
+    &sm80_strided,  // no unit column stride
 };
 
 // A field that is 0 or 1.
