@@ -39,9 +39,8 @@
 // In place  y may be x itself: same pointer, strides and type. Any other overlap of their address
 //           ranges is refused, interleaved views included.
 // Traffic   x is read once and y written once, for rows with unit column stride of up to 57344
-//           columns (y f32: 32768). Longer rows are read twice and need scratch, 8 bytes for every
-//           8192 columns or more. Views without unit column stride are read three times, and need
-//           such scratch beyond 8192 columns.
+//           columns (16 bits to f32: 32768), and without one of up to 1024. On compute capability
+//           9.0 these are 655360 (262144) and 8192. Longer rows are read twice and need scratch.
 // Scratch   options.workspace, of softmax_workspace_size() bytes and 256-byte aligned, or else
 //           memory that the call allocates and frees on the stream.
 // Calls     asynchronous on the stream, on the current device, safe from any thread, and may be

@@ -14,7 +14,7 @@
 //
 // This is softmax_sm80_block.cu with a cluster where it has a CTA: what Hopper adds is that a row
 // too long for one SM is still read once. Maximum and sum go through distributed shared memory.
-#include "kernels/common/cluster_reduce.cuh"
+#include "kernels/common/cluster_exchange.cuh"
 #include "kernels/softmax/softmax_launch.h"
 #include "kernels/softmax/softmax_parked.cuh"
 #include "kernels/softmax/softmax_row.cuh"

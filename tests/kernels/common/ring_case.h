@@ -1,4 +1,4 @@
-// Kernels on common/pipeline.cuh and common/cluster_reduce.cuh, seen from outside.
+// Kernels on common/pipeline.cuh and common/cluster_exchange.cuh, seen from outside.
 #pragma once
 
 #include <cuda_runtime.h>

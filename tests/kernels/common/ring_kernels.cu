@@ -1,5 +1,5 @@
 // A ring between a producer warp and two consumer warps, and reductions across a cluster.
-#include "kernels/common/cluster_reduce.cuh"
+#include "kernels/common/cluster_exchange.cuh"
 #include "kernels/common/pipeline.cuh"
 #include "kernels/ptx/launch.cuh"
 #include "kernels/ptx/ptx.cuh"
@@ -66,7 +66,12 @@ __global__ void reduce_kernel(RingParams p) {
     ptx::barrier_cluster_arrive_release();
     ptx::barrier_cluster_wait_acquire();
     const unsigned at = blockIdx.x * kRounds + round;
-    const float total = reduce_cluster<Op>(bit_cast<float>(p.in[at]), &s, round);
+    cluster_send(p.in[at], &s);
+    const std::uint32_t* of_cta = cluster_receive(&s, round);
+    float total = bit_cast<float>(of_cta[0]);
+    for (std::uint32_t r = 1; r < ptx::cluster_nctarank(); ++r) {
+      total = Op::combine(total, bit_cast<float>(of_cta[r]));
+    }
     p.out[at * 32 + threadIdx.x] = bit_cast<std::uint32_t>(total);
   }
 }

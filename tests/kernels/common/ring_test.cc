@@ -1,4 +1,4 @@
-// pipeline.cuh and cluster_reduce.cuh: exact results on both backends, in every order of
+// pipeline.cuh and cluster_exchange.cuh: exact results on both backends, in every order of
 // completion. Cost: 0.2 s emulated.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Row-sum on every kind of view. Memory around and between the elements is NaN before the call and
 // must be the same afterwards; every row has the bits that it has in a call of its own.
-// Cost: 1.1 s emulated, all cases.
+// Cost: 2 s emulated, all cases.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // A row of softmax has the same bits whatever else the call holds and however it runs; max_sms caps
 // the grid; scratch is the caller's or the call's own.
-// Cost: 4 s emulated, all cases.
+// Cost: 8 s emulated, all cases.
 #include <gtest/gtest.h>
 
 #include <algorithm>

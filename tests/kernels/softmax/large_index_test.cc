@@ -1,7 +1,7 @@
 // Softmax beyond 32 bits: strides and offsets past 2^31 elements in memory of which only the few
 // pages that hold elements exist; rows beyond the limits of a grid's y dimension; and, on a GPU,
 // one row of 2^31 - 1 columns.
-// Cost: 0.5 s emulated, all cases.
+// Cost: 1 s emulated, all cases.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // The published bug cases that concern softmax, by their names. C1, C3 and C6 are in
 // large_index_test.cc; I4 and I7 in first_call_test.cc; I8 and J3 in invariance_test.cc.
-// Cost: 1.6 s emulated, all cases.
+// Cost: 4 s emulated, all cases.
 #include <gtest/gtest.h>
 
 #include <cmath>

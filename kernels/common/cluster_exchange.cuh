@@ -1,5 +1,5 @@
-// Values that the CTAs of a cluster tell each other through their shared memory, and reductions of
-// them in the order of their ranks: every CTA gets the same bits.
+// Values that the CTAs of a cluster tell each other through their shared memory. Every CTA gets
+// them by rank: what is reduced in that order has the same bits in all.
 #pragma once
 
 #include "kernels/common/bits.cuh"
@@ -49,19 +49,6 @@ LK_DEVICE const T* cluster_receive(ClusterExchange<T>* smem, std::uint32_t round
   while (!ptx::mbarrier_try_wait_parity_acquire_cluster(&smem->full, round & 1)) {
   }
   return smem->of_cta;
-}
-
-// One whole warp of each CTA executes it, with its CTA's value in every lane; every lane gets the
-// cluster's.
-template <class Op>
-LK_DEVICE float reduce_cluster(float v, ClusterExchange<std::uint32_t>* smem, std::uint32_t round) {
-  cluster_send(bit_cast<std::uint32_t>(v), smem);
-  const std::uint32_t* of_cta = cluster_receive(smem, round);
-  float total = bit_cast<float>(of_cta[0]);
-  for (std::uint32_t r = 1; r < ptx::cluster_nctarank(); ++r) {
-    total = Op::combine(total, bit_cast<float>(of_cta[r]));
-  }
-  return total;
 }
 
 }  // namespace libkernels::inline LK_BACKEND
