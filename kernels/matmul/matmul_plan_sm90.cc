@@ -61,8 +61,9 @@ double cost_sm90(const TileSm90& t, const Problem& p, int sms) {
 
 const char* why_not_multiplied(const Problem& problem) {
   const Arithmetic arithmetic = arithmetic_of(problem);
-  if (arithmetic != Arithmetic::bf16 && arithmetic != Arithmetic::f16) {
-    return "multiplies f16 and bf16 only";
+  if (arithmetic != Arithmetic::bf16 && arithmetic != Arithmetic::f16 &&
+      arithmetic != Arithmetic::f8) {
+    return "multiplies f16, bf16 and f8 only";
   }
   return problem.k == 0 ? "needs a product: k or alpha is 0" : nullptr;
 }
@@ -88,6 +89,10 @@ const char* why_not_sm90(const Problem& problem) {
   if (const char* why = why_not_multiplied(problem)) return why;
   const Oriented o = oriented(problem);
   if (o.p.k >= kMaxCoordinate) return "takes extents below 2^31 and strides below 2^40 bytes";
+  if (!takes_any_major(arithmetic_of(problem)) &&
+      (o.major_a == Major::mn || o.major_b == Major::mn)) {
+    return "multiplies f8 with k adjacent only";
+  }
   const char* why = why_not_copied(o.a, o.major_a, o.p.m, o.p.batch);
   return why != nullptr ? why : why_not_copied(o.b, o.major_b, o.p.n, o.p.batch);
 }
@@ -111,7 +116,7 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
   plan.batch = p.batch;
   plan.a = o.a;
   plan.b = o.b;
-  plan.variant = {arithmetic_of(p), o.major_a, o.major_b, 0};
+  plan.variant = {arithmetic_of(p), p.a.type, p.b.type, o.major_a, o.major_b, 0};
 
   const int element = int(size_of(p.a.type));
   plan.tile = t;
@@ -157,9 +162,13 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
   const TileSm90& t = plan.tile;
   const ParamsSm90& p = plan.params;
   const auto adjacent = [](Major major, const char* mn) { return major == Major::k ? "k" : mn; };
-  std::string text = fmt::format("path: wgmma {}{}, tiles of {} x {}, {} stages of {} bytes of k\n",
-                                 name(problem.a.type), plan.transposed ? ", C^T = B^T A^T" : "",
-                                 t.m, t.n, t.stages, kStageBytes);
+  const std::string types =
+      problem.a.type == problem.b.type
+          ? name(problem.a.type)
+          : fmt::format("{} by {}", name(problem.a.type), name(problem.b.type));
+  std::string text =
+      fmt::format("path: wgmma {}{}, tiles of {} x {}, {} stages of {} bytes of k\n", types,
+                  plan.transposed ? ", C^T = B^T A^T" : "", t.m, t.n, t.stages, kStageBytes);
   text += fmt::format("{}: {} adjacent, by tensor copies\n", plan.transposed ? "b, as a" : "a",
                       adjacent(plan.variant.a, "m"));
   text += fmt::format("{}: {} adjacent, by tensor copies\n", plan.transposed ? "a, as b" : "b",

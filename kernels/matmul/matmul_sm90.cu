@@ -5,9 +5,11 @@
 // Shapes    as matmul_sm80.cu, but A and B each have a unit stride, and address, other stride and
 //           batch stride in multiples of 16 bytes; k >= 1. Any C and C_in. Everything else is
 //           sm80's.
-// Types     f16, bf16: fp32 sums in wgmma.
+// Types     f16, bf16: fp32 sums in wgmma. f8, the two mixed or not, with K adjacent: wgmma keeps
+//           about 13 bits of a sum, which is added to one in fp32 every 128 of K.
 // Numerics  Sums run along K in one order, whatever the tile. No atomics.
-// Floor     2 m n k FLOP, at most 4096 a clock and SM; m k + k n + m n elements (with beta: 2 m n).
+// Floor     2 m n k FLOP, at most 4096 (f8: 8192) a clock and SM; m k + k n + m n elements (with
+//           beta: 2 m n).
 //           Each tile reads its rows of A and columns of B once, most of them out of the L2
 //           (matmul_raster.h): a tile of 128 x 256 has 85 FLOP for each byte of them.
 //
@@ -20,13 +22,17 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
 const KernelSetSm90& set_of(const VariantSm90& v) {
+  if (v.type_a == DType::f8_e4m3) return sm90_e4m3;
+  if (v.type_a == DType::f8_e5m2) return sm90_e5m2;
   const bool k = v.a == Major::k;
   if (v.arithmetic == Arithmetic::bf16) return k ? sm90_bf16 : sm90_bf16_mn;
   return k ? sm90_f16 : sm90_f16_mn;
 }
 
 ptx::TensorType tensor_type(DType t) {
-  return t == DType::bf16 ? ptx::TensorType::bf16 : ptx::TensorType::f16;
+  return is_f8(t)           ? ptx::TensorType::u8
+         : t == DType::bf16 ? ptx::TensorType::bf16
+                            : ptx::TensorType::f16;
 }
 
 // Boxes are what one copy moves: rows of K, or, where M or N is adjacent, a block of those.
@@ -66,7 +72,7 @@ cudaError_t encode_c(ptx::TensorMap* map, const PlanSm90& plan) {
             .extents = {std::uint64_t(e.cols), std::uint64_t(e.rows), std::uint64_t(plan.batch)},
             .strides = {stride(e.row_stride, e.rows > 1), stride(e.batch_stride, plan.batch > 1)},
             .box = {std::uint32_t(columns), std::uint32_t(kWarpRows), 1},
-            .swizzle = columns == 64 ? ptx::Swizzle::b128 : ptx::Swizzle::b64});
+            .swizzle = part_swizzle(columns)});
 }
 
 }  // namespace
@@ -115,7 +121,8 @@ struct Row {
   }
 
   static cudaError_t preload() {
-    for (const KernelSetSm90* set : {&sm90_bf16, &sm90_bf16_mn, &sm90_f16, &sm90_f16_mn}) {
+    for (const KernelSetSm90* set :
+         {&sm90_bf16, &sm90_bf16_mn, &sm90_f16, &sm90_f16_mn, &sm90_e4m3, &sm90_e5m2}) {
       const cudaError_t error = set->preload();
       if (error != cudaSuccess) return error;
     }
