@@ -76,6 +76,9 @@ inline std::string show(const Kernel& kernel) {
   return std::string(kernel.backend->name) + "_" + kernel.info->name;
 }
 
+// Does a kernel of matmul make f16 of fp8 first?
+inline bool converts_f8(const Kernel& kernel) { return Arch(kernel.info->arch) == Arch::sm80; }
+
 // Every compiled kernel of an operation, of every backend. Throws if there is none, for which
 // GoogleTest has no better words than that a suite is not instantiated.
 inline std::vector<Kernel> kernels_of(lk_op op) {

@@ -28,7 +28,9 @@ class MatmulAccuracy : public MatmulTest {
   static double bound(std::int64_t k, bool zero_mean) {
     if (types().math == LK_MATH_TF32) return reference::matmul_bound_tf32(k, zero_mean, cc_major());
     if (types().a == DType::f32) return reference::matmul_bound_fp32(k, zero_mean);
-    if (multiplies_f8()) return reference::matmul_bound_f8_sm90(zero_mean);
+    if (size_of(types().a) == 1) {
+      return reference::matmul_bound_f8(k, zero_mean, cc_major(), converts_f8(param().kernel));
+    }
     return reference::matmul_bound_16bit(k, zero_mean, cc_major());
   }
   static double half_ulp(double x) { return ulp_at(x, format_of(types().c)) / 2; }

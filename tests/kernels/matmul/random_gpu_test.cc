@@ -221,18 +221,23 @@ struct Memory {
   }
 };
 
+double least_normal(const Types& t) {
+  if (t.a == DType::f16 || size_of(t.a) == 1) return 0x1p-14;
+  return t.a == DType::f32 && t.math == LK_MATH_FP32 ? 0 : 0x1p-126;
+}
+
 struct Bound {
-  double relative, absolute, typical, least_normal;
+  double relative, absolute, typical;
 };
-Bound bound_of(const Problem& p, int cc_major) {
+Bound bound_of(const Problem& p, int cc_major, const Kernel& kernel) {
   const Types& t = p.types;
   const bool wide = t.a == DType::f32;
   Bound bound{};
-  bound.least_normal = t.a == DType::f16 || size_of(t.a) == 1 ? 0x1p-14
-                       : wide && t.math == LK_MATH_FP32       ? 0
-                                                              : 0x1p-126;
   if (p.exact()) return bound;
   const auto relative = [&](bool zero_mean) {
+    if (size_of(t.a) == 1) {
+      return reference::matmul_bound_f8(p.k, zero_mean, cc_major, converts_f8(kernel));
+    }
     if (!wide) return reference::matmul_bound_16bit(p.k, zero_mean, cc_major);
     if (t.math == LK_MATH_TF32) return reference::matmul_bound_tf32(p.k, zero_mean, cc_major);
     const double fp32 = reference::matmul_bound_fp32(p.k, zero_mean);
@@ -272,7 +277,6 @@ class MatmulRandomGpu : public testing::TestWithParam<int> {
           memory_.bias.place(p.n, p.bias_offset, p.bias_type), p.bias_type, 1, p.n, 1, p.n, 1, 0};
       ASSERT_EQ(fill_random(bias, 4 * seed + 3, most, 1), cudaSuccess);
     }
-    const Bound bound = bound_of(p, properties_->cc_major);
     memory_.c.place(p.c);
     if (p.in_place) take_c_for_c_in(p);
     RandomProduct product{.a = p.a.view,
@@ -284,10 +288,7 @@ class MatmulRandomGpu : public testing::TestWithParam<int> {
                           .alpha = double(p.alpha) * p.scale_a * p.scale_b,
                           .beta = p.beta,
                           .activation = p.activation,
-                          .relative = bound.relative,
-                          .absolute = bound.absolute,
-                          .typical = bound.typical,
-                          .least_normal = bound.least_normal};
+                          .least_normal = least_normal(p.types)};
     auto* exact = static_cast<RandomElement*>(memory_.exact.data());
     const auto fill_c = [&] {
       if (!p.in_place) return;
@@ -302,6 +303,10 @@ class MatmulRandomGpu : public testing::TestWithParam<int> {
       fill_c();
       if (!run(p, bias.data, kernel.info->name)) continue;
       ++takers;
+      const Bound bound = bound_of(p, properties_->cc_major, kernel);
+      product.relative = bound.relative;
+      product.absolute = bound.absolute;
+      product.typical = bound.typical;
       judge(product, exact, kernel.info->name);
     }
     EXPECT_GE(takers, 1);
