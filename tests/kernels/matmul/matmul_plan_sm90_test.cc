@@ -73,6 +73,21 @@ TEST(MatmulPlanSm90, TakesWhatTheCopyEngineReads) {
   EXPECT_FALSE(takes(p));
 }
 
+TEST(MatmulPlanSm90, TakesF8WithKAdjacent) {
+  Problem p = problem(256, 512, 128, DType::f8_e4m3);
+  EXPECT_EQ(why_not_sm90(p), nullptr);
+  p.b.type = DType::f8_e5m2;
+  EXPECT_EQ(why_not_sm90(p), nullptr);
+  const PlanSm90 plan = make_plan_sm90(p, h200());
+  EXPECT_EQ(plan.variant.type_a, DType::f8_e4m3);
+  EXPECT_EQ(plan.variant.type_b, DType::f8_e5m2);
+  EXPECT_EQ(plan.params.k_stages, 1);
+  p.c = {at(kAligned), DType::f16, 1, p.m, 0};  // B^T A^T
+  EXPECT_EQ(make_plan_sm90(p, h200()).variant.type_a, DType::f8_e5m2);
+  p.b = {at(kAligned), DType::f8_e5m2, p.n, 1, 0};
+  EXPECT_STREQ(why_not_sm90(p), "multiplies f8 with k adjacent only");
+}
+
 // A matrix of one row has no stride that could be wrong.
 TEST(MatmulPlanSm90, StridesThatAreNeverSteppedMeanNothing) {
   Problem p = problem(1, 512, 128);
@@ -125,10 +140,12 @@ TEST(MatmulPlanSm90, CGoesOutAsItsAddressAllows) {
 }
 
 TEST(MatmulPlanSm90, EveryTileFitsAndComesOnce) {
-  for (const TileSm90& t : tiles_sm90(Arithmetic::bf16)) {
-    EXPECT_LE(smem_bytes(t), h200().smem_per_cta_optin);
-    EXPECT_LE(t.threads(), 384);
-    EXPECT_GT(t.stage_ns, 0);
+  for (const Arithmetic arithmetic : {Arithmetic::bf16, Arithmetic::f8}) {
+    for (const TileSm90& t : tiles_sm90(arithmetic)) {
+      EXPECT_LE(smem_bytes(t), h200().smem_per_cta_optin);
+      EXPECT_LE(t.threads(), 512);
+      EXPECT_GT(t.stage_ns, 0);
+    }
   }
   for (const std::int64_t n : {1, 100, 1024, 1793, 4096, 16384}) {
     Problem p = problem(1000, n, 512);
@@ -154,8 +171,8 @@ TEST(MatmulPlanSm90, EveryTileFitsAndComesOnce) {
 
 // What was the fastest where it was measured (matmul_tiles_sm90.h).
 TEST(MatmulPlanSm90, ChoosesTheTilesThatWereFastest) {
-  const auto tile = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    const TileSm90 t = make_plan_sm90(problem(m, n, k), h200()).tile;
+  const auto tile = [](std::int64_t m, std::int64_t n, std::int64_t k, DType type = DType::bf16) {
+    const TileSm90 t = make_plan_sm90(problem(m, n, k, type), h200()).tile;
     return std::pair(t.m, t.n);
   };
   EXPECT_EQ(tile(256, 256, 256), std::pair(64, 64));
@@ -168,6 +185,12 @@ TEST(MatmulPlanSm90, ChoosesTheTilesThatWereFastest) {
   EXPECT_EQ(tile(512, 14336, 4096), std::pair(128, 224));
   EXPECT_EQ(tile(4096, 14336, 4096), std::pair(128, 256));
   EXPECT_EQ(tile(16384, 16384, 64), std::pair(128, 256));
+  EXPECT_EQ(tile(256, 256, 256, DType::f8_e4m3), std::pair(64, 32));
+  EXPECT_EQ(tile(1024, 1024, 1024, DType::f8_e4m3), std::pair(64, 128));
+  EXPECT_EQ(tile(1536, 1536, 1536, DType::f8_e4m3), std::pair(192, 96));
+  EXPECT_EQ(tile(4096, 4096, 4096, DType::f8_e4m3), std::pair(128, 128));
+  EXPECT_EQ(tile(3072, 3072, 3072, DType::f8_e4m3), std::pair(192, 128));
+  EXPECT_EQ(tile(512, 14336, 4096, DType::f8_e4m3), std::pair(128, 112));
 }
 
 TEST(MatmulPlanSm90, TheGridIsWithinTheSms) {

@@ -84,6 +84,29 @@ TEST(MatmulRepackPlan, CopiesTheOperandsThatNeedIt) {
   EXPECT_EQ(why_not_sm90(plan.problem), nullptr);
 }
 
+// wgmma takes fp8 with K adjacent: what has M or N adjacent is transposed, aligned or not.
+TEST(MatmulRepackPlan, F8IsTransposed) {
+  Problem p = problem(512, 1024, 2048);
+  p.a.type = DType::f8_e4m3, p.b.type = DType::f8_e5m2;
+  RepackPlan plan = make_repack_plan(p, nullptr);
+  EXPECT_EQ(plan.params.a.items, 0);
+  EXPECT_TRUE(plan.params.b.transposes);
+  EXPECT_TRUE(plan.params.b.dense);
+  EXPECT_EQ(plan.params.b.items, 2048 / kRepackRows * (1024 / kRepackRow));
+  EXPECT_EQ(plan.problem.b.row_stride, 1);
+  EXPECT_EQ(plan.problem.b.col_stride, 2048);
+  EXPECT_EQ(plan.traffic, std::size_t(2 * 1024 * 2048));
+  EXPECT_EQ(why_not_sm90(plan.problem), nullptr);
+  p.a.row_stride = 2049;  // K adjacent, but not aligned
+  p.b.row_stride = 1025;
+  plan = make_repack_plan(p, nullptr);
+  EXPECT_FALSE(plan.params.a.transposes);
+  EXPECT_EQ(plan.problem.a.row_stride, 2048);
+  EXPECT_TRUE(plan.params.b.transposes);
+  EXPECT_FALSE(plan.params.b.dense);
+  EXPECT_EQ(why_not_sm90(plan.problem), nullptr);
+}
+
 // Strides of 0, extents of one, addresses off by one: all that is left the copy engine can read.
 TEST(MatmulRepackPlan, AnyViewBecomesReadable) {
   for (const std::int64_t mn : {1, 7, 64}) {
