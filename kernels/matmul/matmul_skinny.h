@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/ptx/descriptor.cuh"
@@ -41,9 +42,24 @@ inline constexpr SkinnyTile kSkinnyTiles[] = {
     {128, 256, 2, 2, 4, 1},  // 256 x 256 x 262144: 79.4 (84.9, 59.8), 74 without adding up
 };
 
+inline constexpr int kSkinnyDeepTile = int(std::size(kSkinnyTiles)) - 1;
+
+// f8, of which with more columns matmul_sm90 is faster: us of e4m3, this kernel first, in brackets
+// cuBLASLt's best of 8 in the same run (H200, 2026-12-01): 1 x 14336 x 4096: 18.2 and 19.7 (17.6);
+// 1 x 4096 x 14336: 23.8 and 46.4 (19.5); 32 x 4096 x 4096: 11.4 and 11.4 (7.7); 64 x 4096 x 4096:
+// 13.3 and 8.5 (7.9); 64 x 14336 x 4096: 22.3 and 18.6 (18.7); 1 x 28672 x 8192: 58.3 (61.7).
+inline constexpr int kSkinnyMaxColsF8 = 32;
+
+// The tiles that a type has, from the first on.
+constexpr int skinny_tiles(DType type) {
+  int count = 0;
+  while (kSkinnyTiles[count].cols <= kSkinnyMaxColsF8) ++count;
+  return is_f8(type) ? count : int(std::size(kSkinnyTiles));
+}
+
 // What an instantiation fixes, as a template argument: flat, see kernels/common/config_table.h.
 struct SkinnyConfig {
-  DType type;
+  DType type_w, type_x;
   ptx::Major w, x;  // which index is adjacent: k, or (mn) the row of W or the column of X
   int rows, cols, groups, sharers, stages, ctas_per_sm;
 

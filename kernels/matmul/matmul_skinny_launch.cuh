@@ -6,17 +6,21 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-// Tiles, times four layouts.
+// Tiles, times four layouts; of f8, where K is adjacent, four mixes.
 template <DType kType>
 struct SkinnyKernels {
-  static constexpr std::size_t kCount = std::size(kSkinnyTiles) * 4;
+  static constexpr bool kIsF8 = is_f8(kType);
+  static constexpr std::size_t kCount = std::size_t(skinny_tiles(kType)) * 4;
 
   template <std::size_t kIndex>
   struct Kernel {
     static constexpr SkinnyTile kTile = kSkinnyTiles[kIndex / 4];
-    static constexpr SkinnyConfig kConfig{kType,
-                                          kIndex & 2 ? ptx::Major::mn : ptx::Major::k,
-                                          kIndex & 1 ? ptx::Major::mn : ptx::Major::k,
+    static constexpr DType kW = kIsF8 && (kIndex & 2) ? DType::f8_e5m2 : kType;
+    static constexpr DType kX = kIsF8 && (kIndex & 1) ? DType::f8_e5m2 : kType;
+    static constexpr SkinnyConfig kConfig{kW,
+                                          kX,
+                                          kIndex & 2 && !kIsF8 ? ptx::Major::mn : ptx::Major::k,
+                                          kIndex & 1 && !kIsF8 ? ptx::Major::mn : ptx::Major::k,
                                           kTile.rows,
                                           kTile.cols,
                                           kTile.groups,
@@ -32,8 +36,11 @@ struct SkinnyKernels {
   };
 
   static std::size_t index_of(const SkinnyPlan& plan) {
-    return std::size_t(plan.tile_index) * 4 + (plan.w_major == ptx::Major::mn ? 2 : 0) +
-           (plan.x_major == ptx::Major::mn ? 1 : 0);
+    const auto is_second = [](DType type, ptx::Major major) {
+      return kIsF8 ? type == DType::f8_e5m2 : major == ptx::Major::mn;
+    };
+    return std::size_t(plan.tile_index) * 4 + (is_second(plan.w_type, plan.w_major) ? 2 : 0) +
+           (is_second(plan.x_type, plan.x_major) ? 1 : 0);
   }
 
   static cudaError_t launch(SkinnyPlan& plan, cudaStream_t stream) {

@@ -134,8 +134,6 @@ SkinnyCut cut_deep(const Problem& p, const SkinnyTile& t, const DeviceProperties
   return {t.rows, most, int(std::max<std::int64_t>(1, used / most))};
 }
 
-constexpr int kDeepTile = int(std::size(kSkinnyTiles)) - 1;
-
 int narrow_tile(std::int64_t cols, std::int64_t rows) {
   int i = 0;
   while (kSkinnyTiles[i].cols < cols || kSkinnyTiles[i].rows < rows) ++i;
@@ -149,18 +147,21 @@ const char* refuse_skinny(const Problem& p, const DeviceProperties& device) {
   constexpr std::int64_t kDeep = 8;      // times as deep as wide
   constexpr std::int64_t kFewParts = 3;  // of K
   if (p.k == 0) return "no product";
-  if (p.a.type != DType::bf16 && p.a.type != DType::f16) return "takes bf16 and f16";
+  if (p.a.type == DType::f32) return "takes no f32";
   constexpr std::int64_t kMostSplits = 128, kFewestRows = 8;
   if (std::max({p.m, p.n, p.k, p.batch}) > kMost ||
       tiles_of(p, kSkinnyMaxCols, kFewestRows) > kMost / kMostSplits) {
     return "counts with 32 bits";
   }
   if (!is_narrow(p) && (p.k < kDeep * std::max(p.m, p.n) ||
-                        parts_of(p, kSkinnyTiles[kDeepTile], device) < kFewParts)) {
+                        parts_of(p, kSkinnyTiles[kSkinnyDeepTile], device) < kFewParts)) {
     return "takes at most 64 rows or columns, or few of them and a deep k";
   }
   const Sides sides = sides_of(p);
+  const bool f8 = is_f8(p.a.type);
+  if (f8 && sides.x.mn > kSkinnyMaxColsF8) return "takes at most 32 rows or columns of f8";
   for (const Side* s : {&sides.w, &sides.x}) {
+    if (f8 && major_of(*s) != ptx::Major::k) return "takes f8 with k adjacent, in multiples of 16";
     if (!has_aligned_runs(*s, major_of(*s))) {
       return "a tensor copy takes a unit stride, and address and other strides that are multiples "
              "of 16 bytes";
@@ -175,6 +176,8 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, SkinnyC
   SkinnyPlan plan{};
   plan.tile = tile;
   plan.w_is_a = sides.w_is_a;
+  plan.w_type = sides.w.type;
+  plan.x_type = sides.x.type;
   plan.w_major = major_of(sides.w);
   plan.x_major = major_of(sides.x);
   plan.rows = sides.w.mn;
@@ -206,7 +209,7 @@ SkinnyPlan make_skinny_plan_of(const Problem& p, const SkinnyTile& tile, SkinnyC
 }
 
 SkinnyPlan make_skinny_plan(const Problem& p, const DeviceProperties& device, int max_sms) {
-  int index = kDeepTile;
+  int index = kSkinnyDeepTile;
   SkinnyCut cut;
   if (is_narrow(p)) {
     cut = cut_narrow(p, device, major_of(sides_of(p).w) == ptx::Major::mn);

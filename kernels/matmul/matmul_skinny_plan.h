@@ -11,6 +11,7 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 struct SkinnyPlan {
   SkinnyTile tile;
   int tile_index;  // in kSkinnyTiles
+  DType w_type, x_type;
   ptx::Major w_major, x_major;
   bool w_is_a;  // else W is B^T
   std::int64_t rows, cols;

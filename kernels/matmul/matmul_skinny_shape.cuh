@@ -29,8 +29,10 @@ struct Skinny {
   static constexpr int kStages = Cfg::value.stages;
   static constexpr int kSharers = Cfg::value.sharers;
   static constexpr int kWarps = 4 * Cfg::value.groups;  // that multiply
-  static constexpr ptx::MmaType kType = mma_type_of(Cfg::value.type);
-  static constexpr int kElement = ptx::mma_bytes(kType);
+  static constexpr ptx::MmaType kTypeW = mma_type_of(Cfg::value.type_w);
+  static constexpr ptx::MmaType kTypeX = mma_type_of(Cfg::value.type_x);
+  static constexpr int kElement = ptx::mma_bytes(kTypeW);
+  static constexpr bool kPromotes = kElement == 1;  // sums of a stage are added up in fp32
   static constexpr int kMmaRows = kSkinnyMmaRows;
   static constexpr int kGroupRows = kRows / Cfg::value.groups;
   static constexpr int kMmas = kGroupRows / kMmaRows;  // side by side

@@ -101,12 +101,29 @@ LK_DEVICE void multiply_stage(typename Skinny<Cfg>::Smem& s, int stage, bool fir
   for (int k = 0; k < T::kK / T::kMmaK; ++k) {
 #pragma unroll
     for (int m = 0; m < T::kMmas; ++m) {
-      ptx::wgmma_mma_async<T::kMmaRows, T::kCols, T::kMmaK, T::kType, T::kType, Cfg::value.w,
+      ptx::wgmma_mma_async<T::kMmaRows, T::kCols, T::kMmaK, T::kTypeW, T::kTypeX, Cfg::value.w,
                            Cfg::value.x>(acc[m], w.advanced(m * T::kNextRows + k * T::kNextKOfW),
                                          x.advanced(k * T::kNextKOfX), !first || k > 0);
     }
   }
   ptx::wgmma_commit_group();
+}
+
+// fp8, of whose sums the tensor cores keep about 13 bits: those of a stage are added up in fp32.
+template <class Cfg>
+LK_DEVICE void multiply_and_add(typename Skinny<Cfg>::Smem& s, int stage, bool first,
+                                typename Skinny<Cfg>::Sums& acc) {
+  using T = Skinny<Cfg>;
+  typename T::Sums partial;
+  multiply_stage<Cfg>(s, stage, true, partial);
+#pragma unroll
+  for (int m = 0; m < T::kMmas; ++m) {
+    ptx::wgmma_wait_group<0>(partial[m]);
+#pragma unroll
+    for (int v = 0; v < T::kCols / 2; ++v) {
+      acc[m][v] = first ? partial[m][v] : acc[m][v] + partial[m][v];
+    }
+  }
 }
 
 // One arrival of this warp at the barrier of each CTA of the cluster, for what its lanes did. A
@@ -185,8 +202,12 @@ LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem&
     // One stage's products are under way while the next one is waited for.
     for (int i = 0; i < work.blocks; ++i, at.advance()) {
       consumer_wait(&s.ring, at);
-      multiply_stage<Cfg>(s, at.stage, i == 0, acc);
-      ptx::wgmma_wait_group<1>();
+      if constexpr (T::kPromotes) {
+        multiply_and_add<Cfg>(s, at.stage, i == 0, acc);
+      } else {
+        multiply_stage<Cfg>(s, at.stage, i == 0, acc);
+        ptx::wgmma_wait_group<1>();
+      }
       if (i > 0 && i + kept <= work.blocks) {
         release_stage<Cfg>(s, here, held);
         held.advance();

@@ -4,7 +4,8 @@
 //
 // Shapes    A [m, k], B [k, n], a unit stride in each, and address, other stride and batch stride
 //           multiples of 16 bytes; C and C_in any strides; batch. Others: matmul_sm80.
-// Types     f16, bf16: tensor cores, fp32 sums.
+// Types     f16, bf16: tensor cores, fp32 sums. f8, the two mixed or not, with K adjacent and
+//           m or n at most 32, as in matmul_sm90.cu.
 // Numerics  K is cut in parts, one a CTA of a cluster, which add up in the order of ranks. How many
 //           depends on the shape and the device: so do an element's bits. No atomics.
 // Floor     m k + k n + m n elements, of which nearly all are the larger operand's: 117 MB for
@@ -19,7 +20,9 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
 const SkinnyKernelSet& set_of(const Problem& p) {
-  return p.a.type == DType::f16 ? sm90_skinny_f16 : sm90_skinny_bf16;
+  return is_f8(p.a.type)          ? sm90_skinny_f8
+         : p.a.type == DType::f16 ? sm90_skinny_f16
+                                  : sm90_skinny_bf16;
 }
 
 SkinnyPlan plan_of(const Problem& p, const DeviceProperties& device) {
@@ -137,8 +140,11 @@ struct Row {
     cudaError_t error =
         kernel_resources(&matmul_sm90_skinny_combine, kCombineThreads, 1, 0, &ignored);
     if (error != cudaSuccess) return error;
-    error = sm90_skinny_f16.preload();
-    return error != cudaSuccess ? error : sm90_skinny_bf16.preload();
+    for (const SkinnyKernelSet* set : {&sm90_skinny_f16, &sm90_skinny_bf16, &sm90_skinny_f8}) {
+      error = set->preload();
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
   }
 };
 

@@ -15,6 +15,6 @@ struct SkinnyKernelSet {
   cudaError_t (*preload)();
 };
 
-extern const SkinnyKernelSet sm90_skinny_f16, sm90_skinny_bf16;
+extern const SkinnyKernelSet sm90_skinny_f16, sm90_skinny_bf16, sm90_skinny_f8;
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

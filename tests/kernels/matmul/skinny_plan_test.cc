@@ -105,6 +105,9 @@ TEST(MatmulSkinnyPlan, WhatItLeavesToOthers) {
   EXPECT_NE(refuse_skinny(layer(65, 4096, 4096), d), nullptr);
   EXPECT_NE(refuse_skinny(layer(16, 4096, 4095), d), nullptr);  // rows of 8190 bytes
   EXPECT_NE(refuse_skinny(layer(16, 4096, 4096, DType::f32), d), nullptr);
+  EXPECT_EQ(refuse_skinny(layer(32, 4096, 4096, DType::f8_e4m3), d), nullptr);
+  EXPECT_NE(refuse_skinny(layer(33, 4096, 4096, DType::f8_e4m3), d), nullptr);
+  EXPECT_NE(refuse_skinny(layer(256, 256, 262144, DType::f8_e4m3), d), nullptr);
   Problem p = layer(16, 4096, 4096);
   p.b.data = at(kAligned + 2);
   EXPECT_NE(refuse_skinny(p, d), nullptr);
