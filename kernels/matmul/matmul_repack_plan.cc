@@ -70,7 +70,7 @@ double cost_repacked(const RepackPlan& plan, const DeviceProperties& device) {
   constexpr double kLaunch = 2000;  // ns
   constexpr double kRate = 4000;    // bytes a ns
   const Problem& p = plan.problem;
-  const Problem oriented = wants_transpose(p) ? transposed(p) : p;
+  const Problem oriented = transposes_sm90(p) ? transposed(p) : p;
   const double product = cost_sm90(make_plan_sm90(p, device).tile, oriented, device.sm_count);
   return kLaunch + double(plan.traffic) / kRate + product;
 }
@@ -92,6 +92,7 @@ RepackPlan make_repack_plan(const Problem& problem, void* scratch) {
 
 const char* why_not_repacked(const Problem& problem, const DeviceProperties& device) {
   if (const char* why = why_not_multiplied(problem)) return why;
+  if (size_of(problem.a.type) != 2) return "copies elements of 16 bits only";
   if (why_not_sm90(problem) == nullptr) return "the copy engine reads a and b as they are";
   const RepackPlan plan = make_repack_plan(problem, nullptr);
   if (const char* why = why_not_sm90(plan.problem)) return why;
