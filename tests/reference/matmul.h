@@ -28,7 +28,7 @@ struct MatmulElement {
   double inner;  // what the activation was given
 };
 
-inline double activate(double x, MatmulActivation activation) {
+LK_REFERENCE double activate(double x, MatmulActivation activation) {
   switch (activation) {
     case MatmulActivation::none:
       return x;
@@ -89,8 +89,8 @@ inline double matmul_bound_absolute(std::int64_t k, double alpha) {
 }
 
 // What a GeLU at the end makes of an error e of its argument, and its own.
-inline double matmul_activation_bound(double e, const MatmulElement& element,
-                                      MatmulActivation activation) {
+LK_REFERENCE double matmul_activation_bound(double e, const MatmulElement& element,
+                                            MatmulActivation activation) {
   constexpr double kMostSlope = 1.13;
   if (activation == MatmulActivation::gelu_tanh) {
     return kMostSlope * e + gelu_tanh_bound(element.inner, element.value);
