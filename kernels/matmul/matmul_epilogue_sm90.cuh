@@ -5,7 +5,8 @@
 //           copy engine stores them while the next are made.
 //   wide    the same, but the warp stores them, 16 bytes a lane.
 //   half    the same, realigned: 16-bit C however aligned.
-//   full    fp32 C, aligned: straight from the registers, in sectors of 32 bytes.
+//   full    fp32 C: straight from the registers, in sectors of 32 bytes where rows or columns are
+//           adjacent and aligned.
 //   block   anything else (C_in, GeLU, other strides): up to 32 columns at a time through the loop
 //           of matmul_epilogue.cuh.
 #pragma once
@@ -282,20 +283,22 @@ LK_DEVICE void store_full(const Epilogue& e, int batch, int row, int col,
   const int lane = int(threadIdx.x) % kWarpThreads;
   row += lane / 4;
   col += lane % 4 * 2;
-  auto* c = static_cast<std::uint32_t*>(e.c) + batch * e.batch_stride + row * e.row_stride + col;
+  auto* c = static_cast<std::uint32_t*>(e.c) + batch * e.batch_stride + row * e.row_stride +
+            col * e.col_stride;
   const std::int64_t rows = e.rows - row, columns = e.cols - col;
   const float least = e.activation == Activation::relu ? 0.0f : kMinusInfinity;
 #pragma unroll
   for (int i = 0; i < kCols / 2; i += 2) {
     const int r = i / 2 % 2 * (kWarpRows / 2), column = i / 4 * 8;
-    std::uint32_t* to = c + r * e.row_stride + column;
+    std::uint32_t* to = c + r * e.row_stride + column * e.col_stride;
     const uint2 x = make_uint2(bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[i], least)),
                                bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[i + 1], least)));
-    if (r >= rows) continue;
-    if (column + 1 < columns) {
+    if (r >= rows || column >= columns) continue;
+    if (e.wide && column + 1 < columns) {
       ptx::st_global(reinterpret_cast<uint2*>(to), x);
-    } else if (column < columns) {
+    } else {
       ptx::st_global(to, x.x);
+      if (column + 1 < columns) ptx::st_global(to + e.col_stride, x.y);
     }
   }
 }
@@ -414,6 +417,15 @@ LK_DEVICE void store_tile(const ArgumentsSm90& args, const WarpStaging& staging,
   row0 += int(threadIdx.x) % kGroupThreads / kWarpThreads * kWarpRows;
   if (finish == Finish::block) {
     return store_blocks<Cfg>(e, scale, staging.data, batch, row0, col0, sums);
+  }
+  if constexpr (T::kElement == 4) {  // C is fp32
+#pragma unroll
+    for (int part = 0; part < T::kM64 * kParts; ++part) {
+      PartSums<kCols> v;
+      take_biased<Cfg>(v, part, scale, bias, e.bias_on_rows, sums);
+      store_full<kCols>(e, batch, row0 + part / kParts * kWgmmaM, col0 + part % kParts * kCols, v);
+    }
+    return;
   }
   if (finish != Finish::tensor && finish != Finish::wide) {
     return store_rolled<Cfg>(args, staging, bias, scale, batch, row0, col0, sums);

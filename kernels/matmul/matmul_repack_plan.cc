@@ -60,7 +60,26 @@ Repack make_repack(Matrix* matrix, bool rows_are_mn, std::int64_t mn, std::int64
   return r;
 }
 
-// Of the general kernels, ns: waves of tiles, as measured at 1793^3 and 4095^3 (H200, 2026-12-01).
+// May the operands of the product have M or N adjacent? Of f32 one may: if neither has K adjacent,
+// the larger.
+struct AnyMajor {
+  bool a, b;
+};
+AnyMajor any_major(const Problem& p) {
+  const Arithmetic arithmetic = arithmetic_of(p);
+  if (arithmetic != Arithmetic::tf32 && arithmetic != Arithmetic::tf32x3) {
+    return {takes_any_major(arithmetic), takes_any_major(arithmetic)};
+  }
+  const Operand a = operand(p.a, true, p.m, p.k, p.batch);
+  const Operand b = operand(p.b, false, p.n, p.k, p.batch);
+  if (major_of(a) == Major::k || major_of(b) == Major::k) return {true, true};
+  const std::int64_t of_a = p.m * (a.batch_stride != 0 ? p.batch : 1);
+  const std::int64_t of_b = p.n * (b.batch_stride != 0 ? p.batch : 1);
+  return {of_a > of_b, of_a <= of_b};
+}
+
+// Of the general kernels, ns: waves of tiles, as measured at 1793^3 and 4095^3 of bf16 (H200,
+// 2026-12-01). f32 takes twice that or more.
 double cost_general(const Problem& p, int sms) {
   struct Tile {
     int edge;
@@ -71,7 +90,7 @@ double cost_general(const Problem& p, int sms) {
     const double tiles =
         double(tiles_in(p.m, t.edge)) * double(tiles_in(p.n, t.edge)) * double(p.batch);
     const double waves = std::max(1.0, tiles / sms);
-    least = std::min(least, waves * double(p.k) * t.k_ns);
+    least = std::min(least, waves * double(p.k) * t.k_ns * (p.a.type == DType::f32 ? 2 : 1));
   }
   return least;
 }
@@ -80,7 +99,7 @@ double cost_repacked(const RepackPlan& plan, const DeviceProperties& device) {
   constexpr double kLaunch = 2000;  // ns
   constexpr double kRate = 4000;    // bytes a ns
   const Problem& p = plan.problem;
-  const Problem oriented = wants_transpose(p) ? transposed(p) : p;
+  const Problem oriented = transposes_sm90(p) ? transposed(p) : p;
   const double product = cost_sm90(make_plan_sm90(p, device).tile, oriented, device.sm_count);
   return kLaunch + double(plan.traffic) / kRate + product;
 }
@@ -91,9 +110,9 @@ RepackPlan make_repack_plan(const Problem& problem, void* scratch) {
   RepackPlan plan{};
   Problem& p = plan.problem;
   p = problem;
-  const bool any = takes_any_major(arithmetic_of(p));
-  plan.params.a = make_repack(&p.a, true, p.m, p.k, p.batch, any, scratch, &plan.scratch);
-  plan.params.b = make_repack(&p.b, false, p.n, p.k, p.batch, any, scratch, &plan.scratch);
+  const AnyMajor any = any_major(p);
+  plan.params.a = make_repack(&p.a, true, p.m, p.k, p.batch, any.a, scratch, &plan.scratch);
+  plan.params.b = make_repack(&p.b, false, p.n, p.k, p.batch, any.b, scratch, &plan.scratch);
   plan.params.scratch = scratch;
   for (const Repack* r : {&plan.params.a, &plan.params.b}) {
     if (r->items > 0) plan.traffic += std::size_t(2 * r->element * r->length * r->lines * r->batch);
@@ -125,7 +144,7 @@ std::string describe_repack_plan(const Problem& problem, const LaunchContext& co
                        r.transposes  ? "transposed"
                        : r.step == 1 ? "realigned vectors"
                                      : "element by element",
-                       why != nullptr ? why : "has k adjacent in none");
+                       why != nullptr ? why : "could, but wgmma wants k adjacent");
   };
   const Problem& p = problem;
   text += describe("a", plan.params.a, operand(p.a, true, p.m, p.k, p.batch), p.m);

@@ -7,6 +7,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_e5m2 = WgmmaKernels<DType::f8_e5m2, Major::k>::set();
+const KernelSetSm90 sm90_e5m2 = WgmmaKernels<Arithmetic::f8, DType::f8_e5m2, Major::k>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

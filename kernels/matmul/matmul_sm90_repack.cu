@@ -20,7 +20,9 @@ namespace {
 
 using RepackKernel = void (*)(RepackParams);
 RepackKernel kernel_of(const Problem& p) {
-  return size_of(p.a.type) == 1 ? &matmul_sm90_repack<1> : &matmul_sm90_repack<2>;
+  return size_of(p.a.type) == 1   ? &matmul_sm90_repack<1>
+         : size_of(p.a.type) == 2 ? &matmul_sm90_repack<2>
+                                  : &matmul_sm90_repack<4>;
 }
 
 struct Row {
@@ -58,10 +60,12 @@ struct Row {
   // The kernels of the products are sm90's, which loads them.
   static cudaError_t preload() {
     KernelResources ignored;
-    const cudaError_t error =
-        kernel_resources(&matmul_sm90_repack<1>, kRepackThreads, 1, 0, &ignored);
-    if (error != cudaSuccess) return error;
-    return kernel_resources(&matmul_sm90_repack<2>, kRepackThreads, 1, 0, &ignored);
+    for (const RepackKernel kernel :
+         {&matmul_sm90_repack<1>, &matmul_sm90_repack<2>, &matmul_sm90_repack<4>}) {
+      const cudaError_t error = kernel_resources(kernel, kRepackThreads, 1, 0, &ignored);
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
   }
 };
 

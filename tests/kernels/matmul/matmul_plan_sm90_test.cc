@@ -142,7 +142,7 @@ TEST(MatmulPlanSm90, CGoesOutAsItsAddressAllows) {
 TEST(MatmulPlanSm90, EveryTileFitsAndComesOnce) {
   for (const Arithmetic arithmetic : {Arithmetic::bf16, Arithmetic::f8}) {
     for (const TileSm90& t : tiles_sm90(arithmetic)) {
-      EXPECT_LE(smem_bytes(t), h200().smem_per_cta_optin);
+      EXPECT_LE(smem_bytes(t, arithmetic), h200().smem_per_cta_optin);
       EXPECT_LE(t.threads(), 512);
       EXPECT_GT(t.stage_ns, 0);
     }
