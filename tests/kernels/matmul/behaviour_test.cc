@@ -65,8 +65,8 @@ TEST_P(MatmulBehaviour, D1BitsDoNotDependOnTheLayout) {
   for (const std::int64_t offset : {0, 1, 2}) {
     MatmulCase t = aligned;
     const std::int64_t skip = offset * unit;
-    // A column-major C transposes the problem, and tf32x3's two middle products with it. So do A and
-    // B for wgmma, which besides wants K adjacent in one of them.
+    // A column-major C transposes the problem, and tf32x3's two middle products with it. So do A
+    // and B for wgmma, which besides wants K adjacent in one of them.
     const bool x3 = types().math == LK_MATH_TF32X3;
     const bool one_k = types().a == DType::f32 && !portable();
     const bool turns = !x3 || portable();
