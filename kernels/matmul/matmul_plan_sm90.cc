@@ -53,7 +53,7 @@ Finish finish_of(const Problem& p, const Epilogue& e) {
 
 bool transposes_sm90(const Problem& problem) {
   const bool wants = wants_transpose(problem);
-  if (takes_any_major(arithmetic_of(problem))) return wants;
+  if (problem.a.type != DType::f32) return wants;
   const Problem p = wants ? transposed(problem) : problem;
   const Major a = major_of(operand(p.a, true, p.m, p.k, p.batch));
   const Major b = major_of(operand(p.b, false, p.n, p.k, p.batch));
@@ -71,8 +71,8 @@ double cost_sm90(const TileSm90& t, const Problem& p, int sms) {
 
 const char* why_not_multiplied(const Problem& problem) {
   const Arithmetic arithmetic = arithmetic_of(problem);
-  if (arithmetic == Arithmetic::fp32 || arithmetic == Arithmetic::f8) {
-    return "multiplies f16, bf16, tf32 and tf32x3 only";
+  if (arithmetic == Arithmetic::fp32) {
+    return "multiplies no f32 in fp32";
   }
   return problem.k == 0 ? "needs a product: k or alpha is 0" : nullptr;
 }
@@ -96,9 +96,13 @@ const char* why_not_copied(const Operand& o, Major major, std::int64_t mn, std::
 
 const char* why_not_sm90(const Problem& problem) {
   if (const char* why = why_not_multiplied(problem)) return why;
+  const Arithmetic arithmetic = arithmetic_of(problem);
   const Oriented o = oriented(problem);
   if (o.p.k >= kMaxCoordinate) return "takes extents below 2^31 and strides below 2^40 bytes";
-  if (o.major_b == Major::mn && !takes_any_major(arithmetic_of(problem))) {
+  if (arithmetic == Arithmetic::f8 && (o.major_a == Major::mn || o.major_b == Major::mn)) {
+    return "multiplies f8 with k adjacent only";
+  }
+  if (o.major_b == Major::mn && !takes_any_major(arithmetic)) {
     return "multiplies f32 only if k is adjacent in a or in b";
   }
   const char* why = why_not_copied(o.a, o.major_a, o.p.m, o.p.batch);
@@ -124,7 +128,7 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
   plan.batch = p.batch;
   plan.a = o.a;
   plan.b = o.b;
-  plan.variant = {arithmetic_of(p), o.major_a, o.major_b, 0};
+  plan.variant = {arithmetic_of(p), p.a.type, p.b.type, o.major_a, o.major_b, 0};
 
   const int element = int(size_of(p.a.type));
   plan.tile = t;
@@ -171,9 +175,12 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
   const ParamsSm90& p = plan.params;
   const auto adjacent = [](Major major, const char* mn) { return major == Major::k ? "k" : mn; };
   const Arithmetic arithmetic = plan.variant.arithmetic;
-  const char* types = arithmetic == Arithmetic::tf32     ? "tf32"
-                      : arithmetic == Arithmetic::tf32x3 ? "tf32, three products"
-                                                         : name(problem.a.type);
+  const std::string types =
+      arithmetic == Arithmetic::tf32     ? "tf32"
+      : arithmetic == Arithmetic::tf32x3 ? "tf32, three products"
+      : problem.a.type == problem.b.type
+          ? name(problem.a.type)
+          : fmt::format("{} by {}", name(problem.a.type), name(problem.b.type));
   std::string text =
       fmt::format("path: wgmma {}{}, tiles of {} x {}, {} stages of {} bytes of k\n", types,
                   plan.transposed ? ", C^T = B^T A^T" : "", t.m, t.n, t.stages, kStageBytes);

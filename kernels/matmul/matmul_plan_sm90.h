@@ -28,6 +28,7 @@ struct TileSm90 {
 
 struct VariantSm90 {
   Arithmetic arithmetic;
+  DType type_a, type_b;
   Major a, b;
   int tile;  // index into tiles_sm90(arithmetic)
 };

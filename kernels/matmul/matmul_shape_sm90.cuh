@@ -10,21 +10,25 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 
 inline constexpr int kStepBytesSm90 = 32;  // of K, of one wgmma
 
-// Barriers of the CTA; 1 and 2 are the groups'.
-inline constexpr std::uint32_t kLeadBarrier = 3, kStartBarrier = 4;
+// Barriers of the CTA; 1 to 3 are the groups'.
+inline constexpr std::uint32_t kLeadBarrier = 4, kStartBarrier = 5;
 
-constexpr ptx::MmaType wgmma_type(Arithmetic a) {
-  return a == Arithmetic::bf16  ? ptx::MmaType::bf16
-         : a == Arithmetic::f16 ? ptx::MmaType::f16
-                                : ptx::MmaType::tf32;
+constexpr ptx::MmaType wgmma_type(DType t) {
+  return t == DType::f8_e4m3   ? ptx::MmaType::e4m3
+         : t == DType::f8_e5m2 ? ptx::MmaType::e5m2
+         : t == DType::bf16    ? ptx::MmaType::bf16
+         : t == DType::f16     ? ptx::MmaType::f16
+                               : ptx::MmaType::tf32;
 }
 
 template <class Cfg>
 struct ShapeSm90 {
   static constexpr ConfigSm90 kConfig = Cfg::value;
   static constexpr TileSm90 kTile = kConfig.tile();
-  static constexpr ptx::MmaType kType = wgmma_type(kConfig.arithmetic);
-  static constexpr int kElement = ptx::mma_bytes(kType);
+  static constexpr ptx::MmaType kTypeA = wgmma_type(kConfig.type_a);
+  static constexpr ptx::MmaType kTypeB = wgmma_type(kConfig.type_b);
+  static constexpr int kElement = ptx::mma_bytes(kTypeA);
+  static constexpr bool kPromotes = kElement == 1;         // sums of a stage are added up in fp32
   static constexpr int kK = kStageBytes / kElement;        // of a stage
   static constexpr int kMmaK = kStepBytesSm90 / kElement;  // of a wgmma
   static constexpr int kSteps = kStageBytes / kStepBytesSm90;
@@ -41,6 +45,7 @@ struct ShapeSm90 {
   static constexpr int kM64 = kGroupM / kWgmmaM;  // wgmmas of a step
   static constexpr int kPartCols = part_cols(kTile);
   using Sums = float[kM64][kGroupN / 2];
+  using Position = PipelinePosition<kTile.stages>;
   static_assert(kGroupM % kWgmmaM == 0 && kGroupN % kPartCols == 0);
 
   // Where a group's part of the tile begins.

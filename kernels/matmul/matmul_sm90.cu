@@ -5,12 +5,13 @@
 // Shapes    as matmul_sm80.cu, but A and B each have a unit stride, and address, other stride and
 //           batch stride in multiples of 16 bytes; k >= 1. Any C and C_in. Everything else is
 //           sm80's.
-//           f32: K is adjacent in A or in B.
+//           f32: K is adjacent in A or in B. f8: in both.
 // Types     f16, bf16: fp32 sums in wgmma. f32: the same, as tf32, rounded to nearest, ties to
-//           even; or as tf32x3 (matmul_split_sm90.cuh).
+//           even; or as tf32x3 (matmul_split_sm90.cuh). f8, the two mixed or not: wgmma keeps about
+//           13 bits of a sum, which is added to one in fp32 every 128 of K.
 // Numerics  Sums run along K in one order, whatever the tile. No atomics.
-// Floor     2 m n k FLOP, at most 4096 a clock and SM, of tf32 2048, three times those of tf32x3;
-//           m k + k n + m n elements (with beta: 2 m n).
+// Floor     2 m n k FLOP, at most 4096 (f8: 8192; tf32: 2048, three times those of tf32x3) a clock
+//           and SM; m k + k n + m n elements (with beta: 2 m n).
 //           Each tile reads its rows of A and columns of B once, most of them out of the L2
 //           (matmul_raster.h): a tile of 128 x 256 has 85 FLOP for each byte of them.
 //
@@ -23,6 +24,8 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
 
 const KernelSetSm90& set_of(const VariantSm90& v) {
+  if (v.type_a == DType::f8_e4m3) return sm90_e4m3;
+  if (v.type_a == DType::f8_e5m2) return sm90_e5m2;
   const bool k = v.a == Major::k;
   if (v.arithmetic == Arithmetic::tf32) return k ? sm90_tf32 : sm90_tf32_mn;
   if (v.arithmetic == Arithmetic::tf32x3) return k ? sm90_tf32x3 : sm90_tf32x3_mn;
@@ -34,6 +37,7 @@ const KernelSetSm90& set_of(const VariantSm90& v) {
 ptx::TensorType tensor_type(DType t, Arithmetic arithmetic) {
   return t == DType::f32
              ? arithmetic == Arithmetic::tf32 ? ptx::TensorType::tf32 : ptx::TensorType::f32
+         : is_f8(t)         ? ptx::TensorType::u8
          : t == DType::bf16 ? ptx::TensorType::bf16
                             : ptx::TensorType::f16;
 }
@@ -75,7 +79,7 @@ cudaError_t encode_c(ptx::TensorMap* map, const PlanSm90& plan) {
             .extents = {std::uint64_t(e.cols), std::uint64_t(e.rows), std::uint64_t(plan.batch)},
             .strides = {stride(e.row_stride, e.rows > 1), stride(e.batch_stride, plan.batch > 1)},
             .box = {std::uint32_t(columns), std::uint32_t(kWarpRows), 1},
-            .swizzle = columns == 64 ? ptx::Swizzle::b128 : ptx::Swizzle::b64});
+            .swizzle = part_swizzle(columns)});
 }
 
 }  // namespace
@@ -126,8 +130,9 @@ struct Row {
   }
 
   static cudaError_t preload() {
-    for (const KernelSetSm90* set : {&sm90_bf16, &sm90_bf16_mn, &sm90_f16, &sm90_f16_mn, &sm90_tf32,
-                                     &sm90_tf32_mn, &sm90_tf32x3, &sm90_tf32x3_mn}) {
+    for (const KernelSetSm90* set :
+         {&sm90_bf16, &sm90_bf16_mn, &sm90_f16, &sm90_f16_mn, &sm90_e4m3, &sm90_e5m2, &sm90_tf32,
+          &sm90_tf32_mn, &sm90_tf32x3, &sm90_tf32x3_mn}) {
       const cudaError_t error = set->preload();
       if (error != cudaSuccess) return error;
     }

@@ -8,6 +8,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_tf32 = WgmmaKernels<Arithmetic::tf32, Major::k>::set();
+const KernelSetSm90 sm90_tf32 = WgmmaKernels<Arithmetic::tf32, DType::f32, Major::k>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -8,6 +8,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_tf32_mn = WgmmaKernels<Arithmetic::tf32, Major::mn>::set();
+const KernelSetSm90 sm90_tf32_mn = WgmmaKernels<Arithmetic::tf32, DType::f32, Major::mn>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

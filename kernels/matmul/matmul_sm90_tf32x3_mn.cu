@@ -8,6 +8,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_tf32x3_mn = WgmmaKernels<Arithmetic::tf32x3, Major::mn>::set();
+const KernelSetSm90 sm90_tf32x3_mn = WgmmaKernels<Arithmetic::tf32x3, DType::f32, Major::mn>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -98,7 +98,7 @@ LK_DEVICE void multiply_split(float (&acc)[ShapeSm90<Cfg>::kGroupN / 2], SplitFr
                               ptx::MatrixDescriptor b_hi, ptx::MatrixDescriptor b_lo, bool add) {
   using T = ShapeSm90<Cfg>;
   const auto multiply = [&](const std::uint32_t(&x)[4], ptx::MatrixDescriptor b, bool add_to) {
-    ptx::wgmma_mma_async<kWgmmaM, T::kGroupN, T::kMmaK, T::kType>(acc, x, b, add_to);
+    ptx::wgmma_mma_async<kWgmmaM, T::kGroupN, T::kMmaK, T::kTypeA>(acc, x, b, add_to);
   };
   ptx::wgmma_fence(acc, a.hi, a.lo);
   multiply(a.lo, b_hi, add);

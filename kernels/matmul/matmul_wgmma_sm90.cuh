@@ -1,7 +1,7 @@
 // Matmul on Hopper's tensor cores: the kernel of every arithmetic that wgmma has.
 //
-// A CTA is a warpgroup that has the copy engine fill a ring of stages (one thread does), and one or
-// two that multiply out of it, each its own part of the tile with the sums in registers. The grid
+// A CTA is a warpgroup that has the copy engine fill a ring of stages (one thread does), and one to
+// three that multiply out of it, each its own part of the tile with the sums in registers. The grid
 // is persistent, and the copies for the next tile run while the last one is stored.
 //
 //   copies     wait for an empty stage -> a copy of A, a copy of B -> expect their bytes
@@ -12,6 +12,8 @@
 // No clusters: sharing copies between CTAs by multicast gave nothing, 128 x 256 in pairs along m or
 // n: 4096^3 and 8192^3 within 1% of single CTAs, 2048^3 2% behind (H200, 2026-12-01).
 #pragma once
+
+#include <type_traits>
 
 #include "kernels/common/pipeline.cuh"
 #include "kernels/matmul/matmul_epilogue_sm90.cuh"
@@ -25,10 +27,12 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 // Registers of a thread: a launch has 65536 / threads for each, and most are wanted for the sums.
 template <class T>
 inline constexpr int kLoaderRegisters = T::kSplits        ? 56
+                                        : T::kGroups == 3 ? 32
                                         : T::kGroups == 2 ? 40
                                                           : 56;
 template <class T>
 inline constexpr int kMultiplierRegisters = T::kSplits        ? 224
+                                            : T::kGroups == 3 ? 160
                                             : T::kGroups == 2 ? 232
                                                               : 248;
 
@@ -110,7 +114,7 @@ LK_DEVICE void multiply_stage(const unsigned char* stage_a, const unsigned char*
   for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
     for (int i = 0; i < T::kM64; ++i) {
-      ptx::wgmma_mma_async<kWgmmaM, T::kGroupN, T::kMmaK, T::kType, T::kType, ptx::Major(kA),
+      ptx::wgmma_mma_async<kWgmmaM, T::kGroupN, T::kMmaK, T::kTypeA, T::kTypeB, ptx::Major(kA),
                            ptx::Major(kB)>(
           sums[i], a.advanced(i * kWgmmaM * kStageBytes + step * kStepAdvance<kA, T::kMmaK>),
           b.advanced(step * kStepAdvance<kB, T::kMmaK>), add || step > 0);
@@ -139,7 +143,7 @@ LK_DEVICE void multiply_fragments(const typename FragmentsA<Cfg>::Step (&a)[Shap
   ptx::wgmma_fence(sums[0]);
 #pragma unroll
   for (int step = 0; step < T::kSteps; ++step) {
-    ptx::wgmma_mma_async<kWgmmaM, T::kGroupN, T::kMmaK, T::kType>(
+    ptx::wgmma_mma_async<kWgmmaM, T::kGroupN, T::kMmaK, T::kTypeA>(
         sums[0], a[step], b.advanced(step * kStepBytesSm90), add || step > 0);
   }
   ptx::wgmma_commit_group();
@@ -209,6 +213,74 @@ LK_DEVICE void multiply_tile(const ParamsSm90& p, typename ShapeSm90<Cfg>::Smem&
   release(&s.ring, last);
 }
 
+// ---- Products of fp8 ----------------------------------------------------------------------------
+
+// Of sums of such products the tensor cores keep about 13 bits: those of a stage, 128 of K, are
+// added to the others in fp32, by FADDs that run while the tensor cores have other work. Two groups
+// have that in flight themselves, in a second set of registers; three have one another.
+template <class Cfg>
+inline constexpr int kPartials = ShapeSm90<Cfg>::kGroups < 3 ? 2 : 1;
+
+template <class Cfg>
+LK_DEVICE void multiply_tile_promoted(const ParamsSm90& p, typename ShapeSm90<Cfg>::Smem& s,
+                                      int group, bool leads, typename ShapeSm90<Cfg>::Position& at,
+                                      typename ShapeSm90<Cfg>::Sums& sums) {
+  using T = ShapeSm90<Cfg>;
+  static_assert(T::kM64 == 1);
+  const int last_lead = leads && group == 0 ? (p.k_stages < kLead ? p.k_stages : kLead) - 1 : -1;
+  if (leads && group == 1) ptx::bar_sync(kLeadBarrier, 2 * kGroupThreads);
+  typename T::Sums partial[kPartials<Cfg>];
+  const auto start = [&](typename T::Sums& to, int stage) {
+    consumer_wait(&s.ring, at);
+    multiply_stage<Cfg>(s.a[at.stage] + T::group_m(group) * kStageBytes,
+                        s.b[at.stage] + T::group_n(group) * kStageBytes, to, false);
+    if (stage == last_lead) ptx::bar_arrive(kLeadBarrier, 2 * kGroupThreads);
+  };
+  // Adds those of the stage at `of`, while so many younger ones may run.
+  const auto finish = [&](const typename T::Position& of, typename T::Sums& from, auto younger) {
+    ptx::wgmma_wait_group<decltype(younger)::value>(from[0]);
+    release(&s.ring, of);
+#pragma unroll
+    for (int i = 0; i < T::kGroupN / 2; ++i) sums[0][i] += from[0][i];
+  };
+  constexpr std::integral_constant<int, 0> kNone;
+  constexpr std::integral_constant<int, 1> kOne;
+#pragma unroll
+  for (int i = 0; i < T::kGroupN / 2; ++i) sums[0][i] = 0;
+  if constexpr (kPartials<Cfg> == 1) {
+#pragma unroll 1
+    for (int stage = 0; stage < p.k_stages; ++stage, at.advance()) {
+      start(partial[0], stage);
+      finish(at, partial[0], kNone);
+    }
+  } else {
+    typename T::Position last = at;
+    start(partial[0], 0);
+    at.advance();
+    int stage = 1;
+#pragma unroll 1
+    for (; stage + 1 < p.k_stages; stage += 2) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        start(partial[1 - i], stage + i);
+        finish(last, partial[i], kOne);
+        last = at;
+        at.advance();
+      }
+    }
+    if (stage < p.k_stages) {
+      start(partial[1], stage);
+      finish(last, partial[0], kOne);
+      finish(at, partial[1], kNone);
+      at.advance();
+    } else {
+      finish(last, partial[0], kNone);
+    }
+  }
+}
+
+// ---- A group's tiles ----------------------------------------------------------------------------
+
 // A warpgroup that multiplies.
 template <class Cfg>
 LK_DEVICE void multiply_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>::Smem& s,
@@ -231,6 +303,8 @@ LK_DEVICE void multiply_tiles(const ArgumentsSm90& args, typename ShapeSm90<Cfg>
     typename T::Sums sums;  // what they were before, the first product ignores
     if constexpr (T::kSplits) {
       multiply_tile_split<Cfg>(p, s, group, first, at, sums);
+    } else if constexpr (T::kPromotes) {
+      multiply_tile_promoted<Cfg>(p, s, group, first && has_several, at, sums);
     } else if constexpr (T::kAFromRegisters) {
       multiply_tile_from_registers<Cfg>(p, s, group, first && has_several, at, sums);
     } else {
@@ -286,14 +360,14 @@ __global__ void __launch_bounds__(ShapeSm90<Cfg>::kThreads, 1)
   }
 }
 
-// ---- The kernels of an arithmetic and a layout of A ---------------------------------------------
+// ---- The kernels of an arithmetic, a type and a layout of A ----------------------------------------------------
 
-template <Arithmetic kArithmetic, Major kA>
+template <Arithmetic kArithmetic, DType kTypeA, Major kA>
 struct WgmmaKernels {
-  static constexpr int kLayouts = takes_any_major(kArithmetic) ? 2 : 1;
-  static constexpr std::size_t kCount = tiles_sm90(kArithmetic).size() * std::size_t(kLayouts);
+  static constexpr std::size_t kCount =
+      tiles_sm90(kArithmetic).size() * kernels_of_tile(kArithmetic);
   static constexpr ConfigSm90 config(std::size_t index) {
-    return config_sm90_at(kArithmetic, kA, index);
+    return config_sm90_at(kArithmetic, kTypeA, kA, index);
   }
   template <std::size_t kIndex>
   static KernelPointerSm90 pointer() {

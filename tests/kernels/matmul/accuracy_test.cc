@@ -28,6 +28,7 @@ class MatmulAccuracy : public MatmulTest {
   static double bound(std::int64_t k, bool zero_mean) {
     if (types().math == LK_MATH_TF32) return reference::matmul_bound_tf32(k, zero_mean, cc_major());
     if (types().a == DType::f32) return reference::matmul_bound_fp32(k, zero_mean);
+    if (multiplies_f8()) return reference::matmul_bound_f8_sm90(zero_mean);
     return reference::matmul_bound_16bit(k, zero_mean, cc_major());
   }
   static double half_ulp(double x) { return ulp_at(x, format_of(types().c)) / 2; }

@@ -44,7 +44,7 @@ TEST(MatmulRepackPlan, TakesWhatPaysAndNothingElse) {
             "copying a or b first would take longer than the product does without");
   Problem p = problem(1793, 1793, 1793);
   p.a.type = p.b.type = DType::f32;
-  EXPECT_EQ(why_not(p), "multiplies f16, bf16, tf32 and tf32x3 only");
+  EXPECT_EQ(why_not(p), "multiplies no f32 in fp32");
   p = problem(1793, 1793, 0);
   EXPECT_EQ(why_not(p), "needs a product: k or alpha is 0");
   p = problem(1024, 1024, std::int64_t{1} << 31);
