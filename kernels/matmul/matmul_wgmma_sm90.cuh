@@ -360,7 +360,7 @@ __global__ void __launch_bounds__(ShapeSm90<Cfg>::kThreads, 1)
   }
 }
 
-// ---- The kernels of an arithmetic, a type and a layout of A ----------------------------------------------------
+// ---- The kernels of an arithmetic, a type and a layout of A -------------------------------------
 
 template <Arithmetic kArithmetic, DType kTypeA, Major kA>
 struct WgmmaKernels {
