@@ -5,6 +5,8 @@
 // up to lo_a lo_b, which is below 2^-22 of it.
 #pragma once
 
+#include <limits>
+
 #include "kernels/common/bits.cuh"
 #include "kernels/ptx/ptx.cuh"
 
@@ -14,13 +16,13 @@ struct Split {
   std::uint32_t hi, lo;  // tf32; the low 13 bits of lo are for the tensor cores to ignore
 };
 
-inline constexpr std::uint32_t kInfinityBits = 0x7f800000, kMagnitudeBits = 0x7fffffff;
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr std::uint32_t kTf32Half = 0x1000, kTf32Bits = 0xffffe000;
 
 // Are they finite, and do not round to infinity?
 LK_DEVICE bool is_ordinary(std::uint32_t bits) {
-  constexpr std::uint32_t kFirst = 0x7f7ff000;
-  return (bits & kMagnitudeBits) < kFirst;
+  constexpr float kFirst = 0x1.ffep127f;
+  return fabsf(bit_cast<float>(bits)) < kFirst;
 }
 // Of such: one addition rounds to nearest, ties away. (cvt.rna.tf32 becomes four instructions on
 // sm_90, for the sake of the other values.)
@@ -31,11 +33,11 @@ LK_DEVICE Split split_ordinary(std::uint32_t bits) {
 // Of any. What is not finite goes into lo, and hi is 1 or -1: so the sum is infinite or NaN if that
 // of a b is. (The other way round, hi = inf would meet a lo of 0.) The largest are truncated.
 LK_DEVICE Split split_any(std::uint32_t bits) {
-  constexpr std::uint32_t kSign = ~kMagnitudeBits, kOne = 0x3f800000;
+  constexpr std::uint32_t kInfinite = 0x7f800000, kMagnitude = 0x7fffffff, kOne = 0x3f800000;
   if (is_ordinary(bits)) return split_ordinary(bits);
-  if ((bits & kMagnitudeBits) >= kInfinityBits) {
-    const bool nan = (bits & kMagnitudeBits) > kInfinityBits;
-    return {(bits & kSign) | kOne, nan ? kMagnitudeBits : bits};  // some NaN is in the low 13 bits
+  if ((bits & kMagnitude) >= kInfinite) {
+    const bool nan = (bits & kMagnitude) > kInfinite;
+    return {(bits & ~kMagnitude) | kOne, nan ? kMagnitude : bits};  // NaNs of the low bits, too
   }
   const std::uint32_t hi = bits & kTf32Bits;
   return {hi, bit_cast<std::uint32_t>(bit_cast<float>(bits) - bit_cast<float>(hi)) + kTf32Half};

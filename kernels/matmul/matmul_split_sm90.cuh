@@ -12,31 +12,46 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 
 // ---- B ------------------------------------------------------------------------------------------
 
-// kCount vectors of four, all of which the copy engine has brought.
+// Four elements; false if they are not ordinary: one has an infinite or NaN lo. Then `hi` and `lo`
+// mean nothing.
+LK_DEVICE bool split_ordinary(const std::uint32_t (&x)[4], std::uint32_t (&hi)[4],
+                              std::uint32_t (&lo)[4]) {
+  float rest[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    hi[i] = (x[i] + kTf32Half) & kTf32Bits;
+    rest[i] = bit_cast<float>(x[i]) - bit_cast<float>(hi[i]);
+    lo[i] = bit_cast<std::uint32_t>(rest[i]) + kTf32Half;
+  }
+  return fabsf((rest[0] + rest[1]) + (rest[2] + rest[3])) < kInfinity;
+}
+LK_DEVICE void split_any(const std::uint32_t (&x)[4], std::uint32_t (&hi)[4],
+                         std::uint32_t (&lo)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const Split part = split_any(x[i]);
+    hi[i] = part.hi;
+    lo[i] = part.lo;
+  }
+}
+
+// kCount vectors of 16 bytes of B, which the copy engine has brought; all are on their way before
+// the first is split.
 template <int kCount>
-LK_DEVICE void split_vectors(unsigned char* b, unsigned char* b_lo, int at, int step) {
+LK_DEVICE void split_vectors(unsigned char* b, unsigned char* b_lo, int step) {
   uint4 v[kCount];
-  bool ordinary = true;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
-    v[i] = ptx::ld_shared(reinterpret_cast<const uint4*>(b + at + i * step));
-    ordinary &=
-        is_ordinary(v[i].x) && is_ordinary(v[i].y) && is_ordinary(v[i].z) && is_ordinary(v[i].w);
+    v[i] = ptx::ld_shared(reinterpret_cast<const uint4*>(b + i * step));
   }
-  const auto store = [&](auto split) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      const Split x = split(v[i].x), y = split(v[i].y), z = split(v[i].z), w = split(v[i].w);
-      ptx::st_shared(reinterpret_cast<uint4*>(b + at + i * step),
-                     make_uint4(x.hi, y.hi, z.hi, w.hi));
-      ptx::st_shared(reinterpret_cast<uint4*>(b_lo + at + i * step),
-                     make_uint4(x.lo, y.lo, z.lo, w.lo));
-    }
-  };
-  if (ordinary) {
-    store([](std::uint32_t bits) { return split_ordinary(bits); });
-  } else {
-    store([](std::uint32_t bits) { return split_any(bits); });
+  for (int i = 0; i < kCount; ++i) {
+    const std::uint32_t x[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
+    std::uint32_t hi[4], lo[4];
+    if (!split_ordinary(x, hi, lo)) split_any(x, hi, lo);
+    ptx::st_shared(reinterpret_cast<uint4*>(b + i * step), make_uint4(hi[0], hi[1], hi[2], hi[3]));
+    ptx::st_shared(reinterpret_cast<uint4*>(b_lo + i * step),
+                   make_uint4(lo[0], lo[1], lo[2], lo[3]));
   }
 }
 
@@ -44,23 +59,25 @@ LK_DEVICE void split_vectors(unsigned char* b, unsigned char* b_lo, int at, int 
 template <class Cfg>
 LK_DEVICE void split_tiles(const ParamsSm90& p, typename ShapeSm90<Cfg>::Smem& s) {
   using T = ShapeSm90<Cfg>;
-  constexpr int kVector = 16, kStep = kSplitThreads * kVector, kUnroll = 4;
-  constexpr int kBytes = T::kRowsB * kStageBytes, kWhole = kBytes / (kStep * kUnroll);
-  const int thread = int(threadIdx.x) - kWarpThreads;
+  constexpr int kVector = 16, kStep = kSplitThreads * kVector, kMost = 8;  // at once
+  constexpr int kBytes = T::kRowsB * kStageBytes, kEach = kBytes / kStep;
+  constexpr int kTimes = (kEach + kMost - 1) / kMost, kCount = kEach / kTimes;
+  const int first = (int(threadIdx.x) - kWarpThreads) * kVector;
   PipelinePosition<T::kTile.stages> at;
 #pragma unroll 1
   for (std::int64_t tile = blockIdx.x; tile < p.raster.tiles; tile += gridDim.x) {
 #pragma unroll 1
     for (int stage = 0; stage < p.k_stages; ++stage, at.advance()) {
       consumer_wait(&s.ring, at);
-      unsigned char *b = s.b[at.stage], *b_lo = s.b_lo[at.stage];
-      int byte = thread * kVector;
+      unsigned char *b = s.b[at.stage] + first, *b_lo = s.b_lo[at.stage] + first;
 #pragma unroll 1
-      for (int i = 0; i < kWhole; ++i, byte += kStep * kUnroll) {
-        split_vectors<kUnroll>(b, b_lo, byte, kStep);
+      for (int i = 0; i < kTimes; ++i, b += kCount * kStep, b_lo += kCount * kStep) {
+        split_vectors<kCount>(b, b_lo, kStep);
       }
 #pragma unroll 1
-      for (; byte < kBytes; byte += kStep) split_vectors<1>(b, b_lo, byte, kStep);
+      for (int byte = first + kTimes * kCount * kStep; byte < kBytes; byte += kStep) {
+        split_vectors<1>(s.b[at.stage] + byte, s.b_lo[at.stage] + byte, kStep);
+      }
       ptx::fence_proxy_async_shared_cta();  // wgmma reads it
       __syncwarp();
       if (threadIdx.x % kWarpThreads == 0) ptx::mbarrier_arrive(&s.split[at.stage]);
@@ -69,26 +86,6 @@ LK_DEVICE void split_tiles(const ParamsSm90& p, typename ShapeSm90<Cfg>::Smem& s
 }
 
 // ---- A, and products ----------------------------------------------------------------------------
-
-// All lanes of the warp alike, since products follow.
-LK_DEVICE void split_fragment(const std::uint32_t (&x)[4], std::uint32_t (&hi)[4],
-                              std::uint32_t (&lo)[4]) {
-  const bool ordinary =
-      is_ordinary(x[0]) && is_ordinary(x[1]) && is_ordinary(x[2]) && is_ordinary(x[3]);
-  const auto store = [&](auto split) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const Split part = split(x[i]);
-      hi[i] = part.hi;
-      lo[i] = part.lo;
-    }
-  };
-  if (ptx::vote_sync_all(ordinary)) {
-    store([](std::uint32_t bits) { return split_ordinary(bits); });
-  } else {
-    store([](std::uint32_t bits) { return split_any(bits); });
-  }
-}
 
 // One step of A, split; registers that products in flight read.
 struct SplitFragment {
@@ -134,7 +131,8 @@ LK_DEVICE void multiply_tile_split(const ParamsSm90& p, typename ShapeSm90<Cfg>:
     fragments.load(s.a[at.stage], step, x);
     SplitFragment& to = a[step % 2];
     ptx::wgmma_wait_group<1>(to.hi, to.lo);
-    split_fragment(x, to.hi, to.lo);
+    const bool ordinary = split_ordinary(x, to.hi, to.lo);
+    if (!ptx::vote_sync_all(ordinary)) split_any(x, to.hi, to.lo);  // together: products follow
   };
 #pragma unroll
   for (int i = 0; i < T::kGroupN / 2; ++i) sums[0][i] = 0;
