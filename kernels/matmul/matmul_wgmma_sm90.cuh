@@ -21,9 +21,9 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 
 // Registers of a thread: a launch has 65536 / threads for each, and most are wanted for the sums.
 template <int kGroups>
-inline constexpr int kLoaderRegisters = kGroups == 2 ? 40 : 56;
+inline constexpr int kLoaderRegisters = kGroups == 2 ? 24 : 56;
 template <int kGroups>
-inline constexpr int kMultiplierRegisters = kGroups == 2 ? 232 : 248;
+inline constexpr int kMultiplierRegisters = kGroups == 2 ? 240 : 248;
 
 // Where a tile of C begins, and in which product of the batch.
 struct TilePlace {
