@@ -80,6 +80,7 @@ LK_DEVICE void store_staged_rows(const Epilogue& e, const unsigned char* staged,
                                  int row0, int col0) {
   using R = Rows<kCols>;
   constexpr int kSteps = R::kRows / R::kAtOnce, kGroup = 4 < kSteps ? 4 : kSteps;
+  constexpr int kEnds = R::kLanes < 2 * R::kVector ? 2 : 1;  // elements of a lane
   const int lane = int(threadIdx.x) % kWarpThreads, vector = lane % R::kLanes;
   const int row = lane / R::kLanes;
   const std::int64_t columns = e.cols - col0;
@@ -87,44 +88,45 @@ LK_DEVICE void store_staged_rows(const Epilogue& e, const unsigned char* staged,
   auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride +
             (row0 + row) * e.row_stride + col0;
 #pragma unroll 1  // else addresses are made before the loop over K, and spilled
-  for (int first = 0; first < kSteps; first += kGroup) {
-    Words<4> left[kGroup], own[kGroup];
+  for (int first = row; first < R::kRows; first += kGroup * R::kAtOnce) {
+    Words<4> own[kGroup], right[kGroup];
+    int head[kGroup], column[kGroup][kEnds];
+    std::uint16_t element[kGroup][kEnds];
 #pragma unroll
     for (int i = 0; i < kGroup; ++i) {
-      const int r = (first + i) * R::kAtOnce + row;
+      const int r = first + i * R::kAtOnce;
       const auto load = [&](int v) {
         return bit_cast<Words<4>>(
             ptx::ld_shared(reinterpret_cast<const uint4*>(staged + R::offset(r, v))));
       };
       const int v = vector < R::kVectors ? vector : 0;
       own[i] = load(v);
-      left[i] = load(v > 0 ? v - 1 : 0);
+      right[i] = load(v + 1 < R::kVectors ? v + 1 : 0);
+      head[i] =
+          int(R::kChunk - phase_of(c + i * R::kAtOnce * e.row_stride, R::kChunk)) % R::kChunk / 2;
+#pragma unroll
+      for (int j = 0; j < kEnds; ++j) {
+        const int s = vector + j * R::kLanes;
+        const int tail = head[i] + (end - head[i]) / R::kVector * R::kVector + s - R::kVector;
+        const bool mine = row0 + r < e.rows && (s < R::kVector ? s < head[i] && s < end
+                                                               : s < 2 * R::kVector && tail < end);
+        const int at = s < R::kVector ? s : tail;
+        column[i][j] = mine && at >= 0 ? at : -1;
+        element[i][j] = 0;
+        if (column[i][j] < 0) continue;
+        element[i][j] = ptx::ld_shared(reinterpret_cast<const std::uint16_t*>(
+            staged + R::offset(r, at / R::kVector) + at % R::kVector * 2));
+      }
     }
 #pragma unroll
-    for (int i = 0; i < kGroup; ++i) {
-      const int r = (first + i) * R::kAtOnce + row;
-      auto* to = c + (first + i) * R::kAtOnce * e.row_stride;
-      if (row0 + r >= e.rows) continue;
-      const int back = int(phase_of(to, R::kChunk) / 2);  // elements
-      const std::uint32_t skip = std::uint32_t(R::kChunk - 2 * back) % R::kChunk;
-      const int at = vector * R::kVector - back;
-      const Words<4> words = back == 0         ? own[i]
-                             : R::kAtOnce == 1 ? funnel_uniform(left[i], own[i], skip)
-                                               : funnel(left[i], own[i], skip);
-      if (vector < R::kVectors && at >= 0 && at + R::kVector <= end) {
-        store_vector<4>(to + at, words);
+    for (int i = 0; i < kGroup; ++i, c += R::kAtOnce * e.row_stride) {
+      const int at = vector * R::kVector + head[i];
+      if (row0 + first + i * R::kAtOnce < e.rows && at + R::kVector <= end) {
+        store_vector<4>(c + at, funnel(own[i], right[i], std::uint32_t(2 * head[i])));
       }
-      const int head = (R::kVector - back) % R::kVector;
-      const int tail = end - (end + back) % R::kVector;
 #pragma unroll
-      for (int s = vector; s < 2 * R::kVector + vector; s += R::kLanes) {
-        const int column = s < R::kVector ? s : tail + s - R::kVector;
-        const bool mine = s < R::kVector ? column < head && column < end
-                                         : s < 2 * R::kVector && column >= head && column < end;
-        if (!mine) continue;
-        ptx::st_global(to + column,
-                       ptx::ld_shared(reinterpret_cast<const std::uint16_t*>(
-                           staged + R::offset(r, column / R::kVector) + column % R::kVector * 2)));
+      for (int j = 0; j < kEnds; ++j) {
+        if (column[i][j] >= 0) ptx::st_global(c + column[i][j], element[i][j]);
       }
     }
   }
