@@ -80,6 +80,8 @@ inline double matmul_bound_16bit(std::int64_t k, bool zero_mean, int cc_major) {
   const double always = 3 + double(k) * (cc_major < 9 ? 0.625 : 0.5);
   return std::ldexp(zero_mean ? random : always, -23);
 }
+// Of fp8 in wgmma, whose sums over 128 of K keep about 13 bits.
+inline double matmul_bound_f8_sm90(bool zero_mean) { return std::ldexp(1.0, zero_mean ? -9 : -6); }
 inline double matmul_bound_tf32(std::int64_t k, bool zero_mean, int cc_major) {
   return std::ldexp(1.0, -10) + matmul_bound_16bit(k, zero_mean, cc_major);
 }
