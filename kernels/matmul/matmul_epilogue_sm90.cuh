@@ -4,7 +4,7 @@
 //           through 2 KB of the warp's own shared memory, 64 columns at a time, out of which the
 //           copy engine stores them while the next are made.
 //   wide    the same, but the warp stores them, 16 bytes a lane.
-//   half    the same, realigned: 16-bit C however aligned.
+//   half    16-bit C however aligned: matmul_rows_sm90.cuh.
 //   full    fp32 C: straight from the registers, in sectors of 32 bytes where rows or columns are
 //           adjacent and aligned.
 //   block   anything else (C_in, GeLU, other strides): up to 32 columns at a time through the loop
@@ -13,102 +13,12 @@
 
 #include <limits>
 
-#include "kernels/common/vector.cuh"
 #include "kernels/matmul/matmul_epilogue.cuh"
-#include "kernels/matmul/matmul_shape_sm90.cuh"
-#include "kernels/matmul/matmul_sm90.h"
+#include "kernels/matmul/matmul_rows_sm90.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-// -0 changes nothing that it is added to, -0 included.
-inline constexpr float kNoBias = -0.0f;
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-// The bias of a group's part of a tile, for all finishes but `block`, asked for while the tile
-// before is stored. A value per column goes to all threads of the group through shared memory; a
-// value per row each thread reads for itself.
-template <class Cfg>
-struct BiasSm90 {
-  using T = ShapeSm90<Cfg>;
-  static constexpr int kColumns = (T::kGroupN + kGroupThreads - 1) / kGroupThreads;
-  static constexpr int kRows = 2 * T::kM64;  // 16 w + l / 4 (+ 8) of each 64
-  static constexpr int kValues = kColumns > kRows ? kColumns : kRows;
-
-  std::uint32_t next[kValues];  // as they are in memory, on their way
-  float rows[kRows];            // of this tile
-  float* columns;               // the same: kGroupN in shared memory
-  int group;
-
-  LK_DEVICE BiasSm90(const Epilogue& e, float* set, int of_group) : columns(set), group(of_group) {
-    if (e.bias != nullptr) return;
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) rows[i] = kNoBias;
-#pragma unroll
-    for (int i = 0; i < kColumns; ++i) put(i, kNoBias);
-    ptx::bar_sync(1 + std::uint32_t(group), kGroupThreads);
-  }
-
-  LK_DEVICE void load(const Epilogue& e, int row0, int col0) {
-    if (e.bias == nullptr) return;
-    const int thread = int(threadIdx.x) % kGroupThreads;
-    const int row = thread / kWarpThreads * kWarpRows + thread % kWarpThreads / 4;
-#pragma unroll
-    for (int i = 0; i < kValues; ++i) {
-      const int column = i < kColumns ? thread + i * kGroupThreads : T::kGroupN;
-      const int at =
-          e.bias_on_rows ? row0 + row + i / 2 * kWgmmaM + i % 2 * (kWarpRows / 2) : col0 + column;
-      const bool mine =
-          e.bias_on_rows ? i < kRows && at < e.rows : column < T::kGroupN && at < e.cols;
-      next[i] = 0;
-      if (!mine) continue;
-      // Bits alone: to convert them here would be to wait for them.
-      next[i] = e.bias_type == DType::f32
-                    ? ptx::ld_global(static_cast<const std::uint32_t*>(e.bias) + at)
-                    : ptx::ld_global(static_cast<const std::uint16_t*>(e.bias) + at);
-    }
-  }
-
-  // Takes what load() brought. All threads of the group.
-  LK_DEVICE void stage(const Epilogue& e) {
-    if (e.bias == nullptr) return;
-    if (e.bias_on_rows) {
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) rows[i] = decoded(next[i], e.bias_type);
-      return;
-    }
-    ptx::bar_sync(1 + std::uint32_t(group), kGroupThreads);  // those of the last tile are read
-#pragma unroll
-    for (int i = 0; i < kColumns; ++i) put(i, decoded(next[i], e.bias_type));
-    ptx::bar_sync(1 + std::uint32_t(group), kGroupThreads);
-  }
-
- private:
-  static LK_DEVICE float decoded(std::uint32_t bits, DType type) {
-    return type == DType::f32    ? bit_cast<float>(bits)
-           : type == DType::bf16 ? Storage<DType::bf16>::decode(std::uint16_t(bits))
-                                 : Storage<DType::f16>::decode(std::uint16_t(bits));
-  }
-  LK_DEVICE void put(int i, float value) {
-    const int column = int(threadIdx.x) % kGroupThreads + i * kGroupThreads;
-    if (column >= T::kGroupN) return;
-    ptx::st_shared(reinterpret_cast<std::uint32_t*>(columns + column),
-                   bit_cast<std::uint32_t>(value));
-  }
-};
-
-template <Arithmetic kArithmetic>
-LK_DEVICE std::uint32_t pack_half(float x, float y, DType type) {
-  const float v[2] = {x, y};
-  if constexpr (kArithmetic == Arithmetic::bf16) return Storage<DType::bf16>::pack(v);
-  if constexpr (kArithmetic == Arithmetic::f16) return Storage<DType::f16>::pack(v);
-  return type == DType::bf16 ? Storage<DType::bf16>::pack(v) : Storage<DType::f16>::pack(v);
-}
-template <Arithmetic kArithmetic>
-LK_DEVICE std::uint32_t relu_half(std::uint32_t x, DType type) {
-  if constexpr (kArithmetic == Arithmetic::bf16) return ptx::max_NaN_bf16x2(x, 0u);
-  if constexpr (kArithmetic == Arithmetic::f16) return ptx::max_NaN_f16x2(x, 0u);
-  return type == DType::bf16 ? ptx::max_NaN_bf16x2(x, 0u) : ptx::max_NaN_f16x2(x, 0u);
-}
 
 // A part of a warp's sums: kCols columns of its 16 rows. Registers 4 j + r are, as wgmma leaves
 // them, two columns of two rows: columns 8 j + 2 (l % 4) and the next, rows l / 4 and 8 more.
@@ -161,58 +71,6 @@ LK_DEVICE void store_vectors(const Epilogue& e, const unsigned char* part, int b
   for (int i = 0; i < kWarpRows / kRowsAtOnce; ++i) {
     const int r = i * kRowsAtOnce;
     if (r < rows) ptx::st_global(reinterpret_cast<uint4*>(c + r * e.row_stride), v[i]);
-  }
-}
-
-// Those of eight elements from `column` on that lie in [from, to), one by one.
-LK_DEVICE void store_each(std::uint16_t* c, const Words<4>& words, int column, int from,
-                          std::int64_t to) {
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    if (column + i < from || column + i >= to) continue;
-    ptx::st_global(c + column + i, std::uint16_t(words.v[i / 2] >> (16 * (i % 2))));
-  }
-}
-
-// The same, however C is aligned: the aligned 16 bytes of a row that begin within the vector to the
-// left of a lane's, which for the first lane is the last of the part before. Only where the row
-// begins and ends (is_first, is_last), or C does, single elements.
-template <int kCols>
-LK_DEVICE void store_realigned(const Epilogue& e, const unsigned char* part,
-                               const unsigned char* before, int batch, int row0, int col0,
-                               bool is_first, bool is_last) {
-  using P = Part<kCols>;
-  constexpr int kLanes = kCols / P::kVector, kRowsAtOnce = kWarpThreads / kLanes;
-  const int lane = int(threadIdx.x) % kWarpThreads;
-  const int row = lane / kLanes, column = lane % kLanes * P::kVector;
-  const unsigned char* left = column == 0 ? before : part;
-  const int left_column = column == 0 ? kCols - P::kVector : column - P::kVector;
-  const std::int64_t columns = e.cols - col0;
-  const int from = is_first ? 0 : -P::kVector;
-  auto* c = static_cast<std::uint16_t*>(e.c) + batch * e.batch_stride +
-            (row0 + row) * e.row_stride + col0;
-#pragma unroll
-  for (int r = row; r < kWarpRows + row; r += kRowsAtOnce, c += kRowsAtOnce * e.row_stride) {
-    if (row0 + r >= e.rows) break;
-    const auto load = [&](const unsigned char* p, int at) {
-      return bit_cast<Words<4>>(
-          ptx::ld_shared(reinterpret_cast<const uint4*>(p + P::offset(r, at))));
-    };
-    const Words<4> own = load(part, column);
-    const int back = int(phase_of(c, P::kChunk) / 2);  // elements
-    const Words<4> words =
-        back == 0 ? own : funnel(load(left, left_column), own, std::uint32_t(P::kChunk - 2 * back));
-    const int at = column - back;
-    if (at >= from && at + P::kVector <= columns) {
-      store_vector<4>(c + at, words);
-    } else {
-      store_each(c, words, at, from, columns);
-    }
-    if (is_last && column == kCols - P::kVector && back != 0) {
-      // What a lane to the right would have stored.
-      const Words<4> rest = funnel(own, own, std::uint32_t(P::kChunk - 2 * back));
-      store_each(c, rest, kCols - back, 0, columns < kCols ? columns : kCols);
-    }
   }
 }
 
@@ -369,14 +227,12 @@ LK_DEVICE void take_biased(PartSums<ShapeSm90<Cfg>::kPartCols>& v, int part, flo
   add_bias<Cfg>(v, bias, on_rows, column, i64);
 }
 
-// The finishes that are rare, in a rolled loop: one copy of their code.
+// fp32 C, in a rolled loop: it is rare.
 template <class Cfg>
-LK_DEVICE void store_rolled(const ArgumentsSm90& args, const WarpStaging& staging,
-                            const BiasSm90<Cfg>& bias, float scale, int batch, int row0, int col0,
-                            const typename ShapeSm90<Cfg>::Sums& sums) {
+LK_DEVICE void store_rolled(const Epilogue& e, const BiasSm90<Cfg>& bias, float scale, int batch,
+                            int row0, int col0, const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
   constexpr int kCols = T::kPartCols, kParts = T::kGroupN / kCols;
-  const Epilogue& e = args.p.epilogue;
 #pragma unroll 1
   for (int part = 0; part < T::kM64 * kParts; ++part) {
     PartSums<kCols> v;
@@ -391,17 +247,7 @@ LK_DEVICE void store_rolled(const ArgumentsSm90& args, const WarpStaging& stagin
     for (int j = 0; j < kCols / 2; ++j) v[j] *= scale;
     const int i64 = part / kParts, column = part % kParts * kCols;
     add_bias<Cfg>(v, bias, e.bias_on_rows, column, i64);
-    if (args.p.finish == Finish::full) {
-      store_full<kCols>(e, batch, row0 + i64 * kWgmmaM, col0 + column, v);
-    } else {
-      unsigned char* const staged = staging.part(part % 2);
-      const bool is_first = column == 0, is_last = column + kCols == T::kGroupN;
-      staging.wait();
-      stage_half<Cfg>(e, staged, v);
-      __syncwarp();
-      store_realigned<kCols>(e, staged, is_first ? staged : staging.part((part + 1) % 2), batch,
-                             row0 + i64 * kWgmmaM, col0 + column, is_first, is_last);
-    }
+    store_full<kCols>(e, batch, row0 + i64 * kWgmmaM, col0 + column, v);
   }
 }
 
@@ -427,8 +273,9 @@ LK_DEVICE void store_tile(const ArgumentsSm90& args, const WarpStaging& staging,
     }
     return;
   }
-  if (finish != Finish::tensor && finish != Finish::wide) {
-    return store_rolled<Cfg>(args, staging, bias, scale, batch, row0, col0, sums);
+  if (finish == Finish::full) return store_rolled<Cfg>(e, bias, scale, batch, row0, col0, sums);
+  if (finish == Finish::half) {
+    return store_rows<Cfg>(e, staging.data, bias, scale, batch, row0, col0, sums);
   }
   // Two parts at a time, since a fence costs as much as the arithmetic of one.
   constexpr int kAll = T::kM64 * kParts;

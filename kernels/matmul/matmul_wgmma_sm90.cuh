@@ -28,12 +28,12 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 template <class T>
 inline constexpr int kLoaderRegisters = T::kSplits        ? 56
                                         : T::kGroups == 3 ? 32
-                                        : T::kGroups == 2 ? 40
+                                        : T::kGroups == 2 ? 24
                                                           : 56;
 template <class T>
 inline constexpr int kMultiplierRegisters = T::kSplits        ? 224
                                             : T::kGroups == 3 ? 160
-                                            : T::kGroups == 2 ? 232
+                                            : T::kGroups == 2 ? 240
                                                               : 248;
 
 // Where a tile of C begins, and in which product of the batch.
