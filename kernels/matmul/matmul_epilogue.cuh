@@ -8,12 +8,16 @@
 // compile time and 10 times the code (nvcc 13.0, 4 wgmma kernels: 105 s and 9.4 MB; 2026-11-29).
 #pragma once
 
+#include <limits>
+
 #include "kernels/common/gelu_math.cuh"
 #include "kernels/common/reduce.cuh"
 #include "kernels/common/storage.cuh"
 #include "kernels/matmul/matmul_epilogue.h"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
+
+inline constexpr float kLeast = -std::numeric_limits<float>::infinity();
 
 // Eight floats more than a row: then the accumulator layout of the tensor cores (lane 4 g + q holds
 // columns 2 q and 2 q + 1 of row g) is written, and rows are read, without bank conflicts.
@@ -150,9 +154,17 @@ LK_DEVICE void finish(const Epilogue& e, float scale, float (&v)[kCount],
                 e.col_stride, valid, e.type, e.wide);
 }
 
+// Which row of C row r of a block is: blocks of the fused multiply-adds hold every fourth row in
+// turn (matmul_sm80_fp32.cu).
+enum class RowOrder { plain, by_fours };
+template <RowOrder kOrder>
+LK_DEVICE int row_of_block(int r) {
+  return kOrder == RowOrder::plain ? r : (r % 2 * 2 + r % 4 / 2) * 4 + r / 4;
+}
+
 // Rows row0 .. of C, columns col0 .., out of `block` in shared memory (see above). kCount columns a
 // lane: several where C takes wide stores, else one, so that a store of the warp stays coalesced.
-template <int kRows, int kCols, int kCount>
+template <int kRows, int kCols, int kCount, RowOrder kOrder>
 LK_DEVICE void store_block_by(const Epilogue& e, float scale, const float* block,
                               std::int64_t batch, std::int64_t row0, std::int64_t col0) {
   constexpr int kPerRow = kCols / kCount;  // lanes, or items, of a row
@@ -170,7 +182,9 @@ LK_DEVICE void store_block_by(const Epilogue& e, float scale, const float* block
       load_columns(bias, e.bias, col, 1, valid, e.bias_type, false);
     }
 #pragma unroll 1
-    for (int r = lane / kLanes; r < kRows && row0 + r < e.rows; r += kRowsAtOnce) {
+    for (int r = lane / kLanes; r < kRows; r += kRowsAtOnce) {
+      const std::int64_t row = row0 + row_of_block<kOrder>(r);
+      if (row >= e.rows) continue;
       const float* from = block + r * kBlockPitch<kCols> + c;
       float v[kCount];
       if constexpr (kCount == kEpilogueVector) {
@@ -185,18 +199,79 @@ LK_DEVICE void store_block_by(const Epilogue& e, float scale, const float* block
           v[i] = bit_cast<float>(ptx::ld_shared(reinterpret_cast<const std::uint32_t*>(from) + i));
         }
       }
-      finish(e, scale, v, bias, batch, row0 + r, col, valid);
+      finish(e, scale, v, bias, batch, row, col, valid);
     }
   }
 }
 
-template <int kRows, int kCols>
+// The usual end, in vectors of four columns: several rows at once, and no branches but those of the
+// types.
+LK_DEVICE bool is_plain(const Epilogue& e) {
+  return e.wide && e.c_in == nullptr && e.product &&
+         (e.activation == Activation::none || e.activation == Activation::relu);
+}
+template <int kRows, int kCols, RowOrder kOrder>
+LK_DEVICE void store_block_plain(const Epilogue& e, float scale, const float* block,
+                                 std::int64_t batch, std::int64_t row0, std::int64_t col0) {
+  constexpr int kLanes = kCols / kEpilogueVector;  // of a row
+  constexpr int kRowsAtOnce = kWarpThreads / kLanes;
+  constexpr int kSteps = kRows / kRowsAtOnce;
+  constexpr int kUnroll = kSteps < 4 ? kSteps : 4;
+  static_assert(kWarpThreads % kLanes == 0 && kSteps % kUnroll == 0);
+  const int lane = int(threadIdx.x) % kWarpThreads;
+  const int c = lane % kLanes * kEpilogueVector;
+  const std::int64_t col = col0 + c;
+  const std::int64_t rows = e.rows - row0;
+  if (col >= e.cols) return;
+  const int valid = e.cols - col < kEpilogueVector ? int(e.cols - col) : kEpilogueVector;
+  const float least = e.activation == Activation::relu ? 0.0f : kLeast;
+  float bias[kEpilogueVector] = {};
+  if (e.bias != nullptr && !e.bias_on_rows) {
+    load_columns(bias, e.bias, col, 1, valid, e.bias_type, false);
+  }
+  const std::int64_t to = batch * e.batch_stride + row0 * e.row_stride + col;
+#pragma unroll 1
+  for (int r0 = lane / kLanes; r0 < kRows; r0 += kUnroll * kRowsAtOnce) {
+    float v[kUnroll][kEpilogueVector];
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i) {
+      const uint4 w = ptx::ld_shared(
+          reinterpret_cast<const uint4*>(block + (r0 + i * kRowsAtOnce) * kBlockPitch<kCols> + c));
+      v[i][0] = bit_cast<float>(w.x);
+      v[i][1] = bit_cast<float>(w.y);
+      v[i][2] = bit_cast<float>(w.z);
+      v[i][3] = bit_cast<float>(w.w);
+    }
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i) {
+      const int row = row_of_block<kOrder>(r0 + i * kRowsAtOnce);
+      const float of_row = e.bias != nullptr && e.bias_on_rows && row < rows
+                               ? load_as_f32(e.bias, row0 + row, e.bias_type)
+                               : 0.0f;
+#pragma unroll
+      for (int j = 0; j < kEpilogueVector; ++j) {
+        v[i][j] = scale * v[i][j];
+        if (e.bias != nullptr) v[i][j] += e.bias_on_rows ? of_row : bias[j];
+        v[i][j] = ptx::max_NaN_f32(v[i][j], least);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i) {
+      const int row = row_of_block<kOrder>(r0 + i * kRowsAtOnce);
+      if (row < rows) store_columns(v[i], e.c, to + row * e.row_stride, 1, valid, e.type, true);
+    }
+  }
+}
+
+template <int kRows, int kCols, RowOrder kOrder = RowOrder::plain>
 LK_DEVICE void store_block(const Epilogue& e, float scale, const float* block, std::int64_t batch,
                            std::int64_t row0, std::int64_t col0) {
-  if (e.wide) {
-    store_block_by<kRows, kCols, kEpilogueVector>(e, scale, block, batch, row0, col0);
+  if (is_plain(e)) {
+    store_block_plain<kRows, kCols, kOrder>(e, scale, block, batch, row0, col0);
+  } else if (e.wide) {
+    store_block_by<kRows, kCols, kEpilogueVector, kOrder>(e, scale, block, batch, row0, col0);
   } else {
-    store_block_by<kRows, kCols, 1>(e, scale, block, batch, row0, col0);
+    store_block_by<kRows, kCols, 1, kOrder>(e, scale, block, batch, row0, col0);
   }
 }
 

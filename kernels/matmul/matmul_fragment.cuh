@@ -185,10 +185,11 @@ LK_DEVICE void multiply(float (&acc)[kM16][kN8][4], Fragments<kM16, kN8>& f) {
         for (int r = 0; r < 2; ++r) f.b[j][r] = ptx::cvt_rna_tf32_f32(bit_cast<float>(f.b[j][r]));
       }
     }
+    // B's fragments come last from shared memory, and in this order are wanted one after the other.
 #pragma unroll
-    for (int i = 0; i < kM16; ++i) {
+    for (int j = 0; j < kN8; ++j) {
 #pragma unroll
-      for (int j = 0; j < kN8; ++j) {
+      for (int i = 0; i < kM16; ++i) {
         ptx::mma_sync<16, 8, kK, kType>(acc[i][j], f.a[i], f.b[j], acc[i][j]);
       }
     }

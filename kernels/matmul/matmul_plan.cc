@@ -28,7 +28,8 @@ Operand operand(const Matrix& x, bool rows_are_mn, std::int64_t mn, std::int64_t
             .k_stride = rows_are_mn ? x.col_stride : x.row_stride,
             .batch_stride = batch > 1 ? x.batch_stride : 0,
             .type = x.type,
-            .unit = false};
+            .unit = false,
+            .wide = false};
   if (mn <= 1) o.mn_stride = 0;
   if (k <= 1) o.k_stride = 1;
   return o;
@@ -104,10 +105,12 @@ const char* name(Arithmetic a) {
   return "?";
 }
 
-std::string describe_operand(const char* name, const Operand& o, Major major, Load load) {
-  const char* how = load == Load::async ? "16 bytes a cp.async"
-                    : o.unit            ? "realigned vectors, single elements at the ends of runs"
-                                        : "element by element: no unit stride";
+std::string describe_operand(const char* name, const Operand& o, Major major, const Variant& v) {
+  const bool elements = v.arithmetic == Arithmetic::fp32 && !o.wide;
+  const char* how = elements                ? "an element a cp.async"
+                    : v.load == Load::async ? "16 bytes a cp.async"
+                    : o.unit ? "realigned vectors, single elements at the ends of runs"
+                             : "element by element: no unit stride";
   return fmt::format("{}: {} adjacent, {}\n", name,
                      major == Major::k ? "k" : (name[0] == 'a' ? "m" : "n"), how);
 }
@@ -187,14 +190,17 @@ Plan make_plan(const Problem& problem, const DeviceProperties& device) {
   v.b = major_of(params.b);
   params.a.unit = (v.a == Major::k ? params.a.k_stride : params.a.mn_stride) == 1;
   params.b.unit = (v.b == Major::k ? params.b.k_stride : params.b.mn_stride) == 1;
+  params.a.wide = v.a == Major::mn && takes_async(params.a, v.a);
+  params.b.wide = v.b == Major::mn && takes_async(params.b, v.b);
   const bool async = takes_async(params.a, v.a) && takes_async(params.b, v.b);
-  const bool has_async = v.arithmetic != Arithmetic::f8 && v.arithmetic != Arithmetic::fp32;
-  v.load = async && has_async ? Load::async : Load::staged;
+  v.load = v.arithmetic == Arithmetic::fp32 || (async && v.arithmetic != Arithmetic::f8)
+               ? Load::async
+               : Load::staged;
 
   const auto tiles = tiles_of(v.arithmetic, v.load);
   double least = 0;
   for (int i = 0; i < int(tiles.size()); ++i) {
-    const std::size_t smem = smem_bytes(tiles[i]);
+    const std::size_t smem = smem_bytes(v.arithmetic, tiles[i]);
     if (smem > device.smem_per_cta_optin) continue;
     const double cost =
         tile_cost(tiles[i], params, p.batch, stage_element(v.arithmetic), device, smem);
@@ -220,8 +226,8 @@ std::string describe_plan(const Problem& problem, const Plan& plan, const Launch
       "path: {}{}, {} tile(s) of {} x {}, {} bytes of k a stage, {} stages\n", name(v.arithmetic),
       plan.transposed ? ", C^T = B^T A^T" : "", p.raster.tiles, t.m, t.n, t.k_bytes, t.stages);
   if (problem.k != 0) {
-    text += describe_operand(plan.transposed ? "b, as a" : "a", p.a, v.a, v.load);
-    text += describe_operand(plan.transposed ? "a, as b" : "b", p.b, v.b, v.load);
+    text += describe_operand(plan.transposed ? "b, as a" : "a", p.a, v.a, v);
+    text += describe_operand(plan.transposed ? "a, as b" : "b", p.b, v.b, v);
   }
   text += p.epilogue.wide
               ? "c: four columns a store\n"
@@ -229,7 +235,7 @@ std::string describe_plan(const Problem& problem, const Plan& plan, const Launch
   text += fmt::format("order: bands of {} tile rows of {}\n", p.raster.band, p.raster.tiles_m);
   return text + fmt::format("launch: grid {}, block {}, shared memory {}\n",
                             capped_grid(p.raster.tiles, context, t.threads()), t.threads(),
-                            smem_bytes(t));
+                            smem_bytes(v.arithmetic, t));
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -5,9 +5,10 @@
 // transposed on the way: `k` where K is adjacent, `mn` where M (of A) or N (of B) is. What is left:
 //
 //   async   cp.async, 16 bytes a chunk: both operands have a unit stride, and address, other stride
-//           and batch stride are multiples of 16 bytes.
-//   staged  Anything else, and fp8: chunks go through registers. Where the operand has a unit
-//           stride and the chunk is not next to an end of its run, by aligned vectors that are
+//           and batch stride are multiples of 16 bytes. fp32: always, an element at a time where
+//           that does not hold, or where K is adjacent, since its stages have M and N adjacent.
+//   staged  Anything else but fp32, and fp8: chunks go through registers. Where the operand has a
+//           unit stride and the chunk is not next to an end of its run, by aligned vectors that are
 //           realigned; element by element elsewhere.
 //
 // A tile of C is a CTA's work; which size is the least of a small cost model (tile_cost).
@@ -51,6 +52,7 @@ struct Operand {
   std::int64_t mn_stride, k_stride, batch_stride;
   DType type;
   bool unit;  // staged: the stride of its major dimension is 1
+  bool wide;  // fp32: M or N is adjacent, 16 aligned bytes a copy
 };
 
 // Kernel arguments.

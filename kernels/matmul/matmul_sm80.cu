@@ -48,7 +48,7 @@ struct Row {
     const ptx::LaunchShape shape{
         .grid = dim3(capped_grid(plan.params.raster.tiles, context, threads)),
         .block = dim3(unsigned(threads)),
-        .smem = smem_bytes(plan.tile)};
+        .smem = smem_bytes(plan.variant.arithmetic, plan.tile)};
     return ptx::launch(set_of(plan.variant).find(plan.variant), shape, context.stream, plan.params);
   }
 
@@ -61,7 +61,8 @@ struct Row {
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
     const Plan plan = make_plan(problem, *problem.device);
     return kernel_resources(set_of(plan.variant).find(plan.variant), plan.tile.threads(),
-                            plan.tile.ctas_per_sm, smem_bytes(plan.tile), out);
+                            plan.tile.ctas_per_sm, smem_bytes(plan.variant.arithmetic, plan.tile),
+                            out);
   }
 
   static cudaError_t preload() {

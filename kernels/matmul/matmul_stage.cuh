@@ -91,20 +91,23 @@ struct AsyncCopy {
     }
   }
 
-  // The next stage, of whose K k_left elements exist. Zeros stand for the others.
+  // The next stage, of whose K k_left elements exist. Zeros stand for the others. kWhole: all of it
+  // exists, and the copies go without a size, which costs six instructions each.
+  template <bool kWhole>
   LK_DEVICE void copy(unsigned char* stage, int k_left) {
     const unsigned of_chunk =
         S::kMajor == Major::k ? unsigned(clipped(k_left - first, S::kPerChunk) * S::kElement) : 0u;
 #pragma unroll
     for (int i = 0; i < S::kPasses; ++i) {
-      unsigned bytes;
-      if constexpr (S::kMajor == Major::k) {
-        bytes = (inside >> i & 1u) != 0 ? of_chunk : 0u;
+      unsigned char* to = stage + dst + i * S::kRowsAtOnce * S::kRowBytes;
+      const unsigned char* from = src + i * pass_stride;
+      if constexpr (kWhole) {
+        ptx::cp_async_cg_shared_global(to, from);
+      } else if constexpr (S::kMajor == Major::k) {
+        ptx::cp_async_cg_shared_global(to, from, (inside >> i & 1u) != 0 ? of_chunk : 0u);
       } else {
-        bytes = first + i * S::kRowsAtOnce < k_left ? inside : 0u;
+        ptx::cp_async_cg_shared_global(to, from, first + i * S::kRowsAtOnce < k_left ? inside : 0u);
       }
-      ptx::cp_async_cg_shared_global(stage + dst + i * S::kRowsAtOnce * S::kRowBytes,
-                                     src + i * pass_stride, bytes);
     }
     // K is adjacent, or the passes have gone through all K of the stage.
     src += S::kMajor == Major::k ? S::kK * S::kElement : S::kPasses * pass_stride;

@@ -46,7 +46,7 @@ struct Shape {
     Stage stages[kTile.stages];
     float blocks[kTile.warps_m * kTile.warps_n][kBlockRows * kBlockPitch<kWarpN>];
   };
-  static_assert(sizeof(Smem) == smem_bytes(kTile));
+  static_assert(sizeof(Smem) == smem_bytes(kArithmetic, kTile));
 };
 
 // The operands of one product of the batch, and where the tile is in it.
@@ -131,18 +131,19 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
 
   std::int64_t k_left = p.k;  // of the stages not yet asked for
   int write = 0;
-  const auto fill = [&] {
-    if (k_left > 0) {
-      const int k = clipped(k_left, T::kK);
-      copy_a.copy(smem.stages[write].a, k);
-      copy_b.copy(smem.stages[write].b, k);
+  const auto fill = [&](auto whole) {  // kWhole: all of the stage exists
+    constexpr bool kWhole = decltype(whole)::value;
+    if (kWhole || k_left > 0) {
+      const int k = kWhole ? T::kK : clipped(k_left, T::kK);
+      copy_a.template copy<kWhole>(smem.stages[write].a, k);
+      copy_b.template copy<kWhole>(smem.stages[write].b, k);
       k_left -= T::kK;
     }
     ptx::cp_async_commit_group();  // empty at the end: the wait counts groups
     write = write + 1 == kStages ? 0 : write + 1;
   };
 #pragma unroll
-  for (int s = 0; s < kAhead; ++s) fill();
+  for (int s = 0; s < kAhead; ++s) fill(std::false_type{});
   ptx::cp_async_wait_group<kAhead - 1>();
   __syncthreads();
 
@@ -151,7 +152,7 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
     // No registers are left for the fragments of the next step, and the splits take longer.
 #pragma unroll 1
     for (; k_tiles > 0; --k_tiles) {
-      fill();
+      fill(std::false_type{});
       multiply_stage<Cfg>(smem.stages[read], read_a, read_b, acc);
       after_k_tile();
       ptx::cp_async_wait_group<kAhead - 1>();
@@ -163,25 +164,33 @@ LK_DEVICE void multiply_async(const Params& p, typename Shape<Cfg>::Smem& smem,
   typename T::Fragment f[2];
   read_a.load(smem.stages[read].a, 0, f[0].a);
   read_b.load(smem.stages[read].b, 0, f[0].b);
+  const auto iterate = [&](std::int64_t tiles, auto whole) {
+    constexpr bool kWhole = decltype(whole)::value;
 #pragma unroll 1
-  for (; k_tiles > 0; --k_tiles) {
+    for (; tiles > 0; --tiles) {
 #pragma unroll
-    for (int step = 0; step < T::kSteps; ++step) {
-      if (step == T::kSteps - 1) {  // its fragments are loaded: this stage is read
-        ptx::cp_async_wait_group<kAhead - 1>();
-        __syncthreads();
-        read = read + 1 == kStages ? 0 : read + 1;
+      for (int step = 0; step < T::kSteps; ++step) {
+        if (step == T::kSteps - 1) {  // its fragments are loaded: this stage is read
+          ptx::cp_async_wait_group<kAhead - 1>();
+          __syncthreads();
+          read = read + 1 == kStages ? 0 : read + 1;
+        }
+        const int next = (step + 1) % T::kSteps;
+        if (!kWhole && step == 0) fill(whole);  // the stage of the tile before
+        if (kWhole || next != 0 || tiles > 1) {
+          read_a.load(smem.stages[read].a, next, f[next % 2].a);
+          read_b.load(smem.stages[read].b, next, f[next % 2].b);
+        }
+        if (kWhole && step == 0) fill(whole);
+        multiply<T::kArithmetic>(acc, f[step % 2]);
       }
-      const int next = (step + 1) % T::kSteps;
-      if (next != 0 || k_tiles > 1) {
-        read_a.load(smem.stages[read].a, next, f[next % 2].a);
-        read_b.load(smem.stages[read].b, next, f[next % 2].b);
-      }
-      if (step == 0) fill();  // the stage of the tile before
-      multiply<T::kArithmetic>(acc, f[step % 2]);
+      after_k_tile();
     }
-    after_k_tile();
-  }
+  };
+  const bool inside = at.m0 + T::kTile.m <= p.m && at.n0 + T::kTile.n <= p.n;
+  const std::int64_t whole = inside ? p.k / T::kK - kAhead : 0;
+  if (whole > 0) iterate(whole, std::true_type{});
+  iterate(whole > 0 ? k_tiles - whole : k_tiles, std::false_type{});
 }
 
 // The same (acc +=, after_k_tile) through registers, two stages.
@@ -269,7 +278,6 @@ __global__ void __launch_bounds__(Shape<Cfg>::kThreads, Cfg::value.ctas_per_sm)
     matmul_sm80_tensor(const Params p) {
   using T = Shape<Cfg>;
   auto& smem = ptx::dynamic_smem<typename T::Smem>();
-  const float scale = product_scale(p.epilogue);
   const std::int64_t k_tiles = (p.k + T::kK - 1) / T::kK;
   for (std::int64_t tile = blockIdx.x; tile < p.raster.tiles; tile += gridDim.x) {
     const TileIndex index = tile_at(tile, p.raster);
@@ -291,11 +299,11 @@ __global__ void __launch_bounds__(Shape<Cfg>::kThreads, Cfg::value.ctas_per_sm)
       }
       promote<Cfg>(total, acc);
       __syncthreads();  // the stages are read
-      store_tile<Cfg>(p, smem, scale, index.batch, at, total);
+      store_tile<Cfg>(p, smem, product_scale(p.epilogue), index.batch, at, total);
     } else {
       if (k_tiles > 0) multiply_tile<Cfg>(p, smem, at, k_tiles, acc, [] {});
       __syncthreads();
-      store_tile<Cfg>(p, smem, scale, index.batch, at, acc);
+      store_tile<Cfg>(p, smem, product_scale(p.epilogue), index.batch, at, acc);
     }
     __syncthreads();  // the blocks are read: the next tile fills stages
   }

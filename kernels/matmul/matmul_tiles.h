@@ -14,16 +14,14 @@ namespace libkernels::inline LK_BACKEND::op::matmul {
 // bf16 and f16 from aligned operands. A warp of 64 x 64 reads 64 + 64 rows of shared memory for 64
 // * 64 products: the most that 128 accumulators a thread allow, and as much as the banks deliver
 // beside the copies (per SM and k16: 8 warps, 32 KB of ldmatrix and 12 to 16 KB of cp.async, 344 to
-// 384 clocks, against 390 of mma.sync at its measured 629 TFLOP/s). Where an SM has 145 KB a stage
-// of 128 bytes halves the barriers and reads whole lines; the others run in the 99 KB of 8.6, 8.9
-// and 12.x.
+// 384 clocks, against 390 of mma.sync at its measured 629 TFLOP/s). All run in the 99 KB of 8.6,
+// 8.9 and 12.x.
 constexpr Tile kAsync16Configs[] = {
     // m, n, k bytes, warps m, warps n, stages, CTAs an SM
-    // 2026-11-30: bf16 4096: 445 NN, 439 NT, 452 TN, 442 TT; 8192: 480, at the power limit 415;
-    // 2048: 384. f16 4096: 447.
-    {128, 256, 128, 2, 4, 3, 1},
-    {128, 256, 64, 2, 4, 4, 1},  // Unmeasured: no such size yet
-    {128, 128, 64, 2, 2, 4, 2},  // Unmeasured: no such size yet
+    // 2026-12-01: bf16 4096: 437 NN, 438 NT, 425 TN; 8192: 446; 2048: 400. The power limit held
+    // 4096 at 1.57 GHz and 8192 at 1.47. Stages of 128 bytes: 431, 442 (8192).
+    {128, 256, 64, 2, 4, 4, 1},
+    {128, 128, 64, 2, 2, 4, 2},  // 2026-12-01: bf16 4096: 430, if it were taken there
     {64, 64, 128, 2, 2, 4, 3},   // 2026-11-30: bf16 1024: 173; 512: 38
 };
 
@@ -43,20 +41,22 @@ constexpr Tile kStagedTf32Configs[] = {
     {64, 64, 64, 2, 2, 2, 2},    // Unmeasured: no such size yet
 };
 
-// tf32x3: two sets of sums and the split fragments leave room for 32 x 32 of a warp.
+// tf32x3: two sets of sums and the split fragments leave room for 64 x 32 of a warp where cp.async
+// copies, whose fragments come without a shift, and for 32 x 32 elsewhere.
 constexpr Tile kAsyncTf32x3Configs[] = {
-    {64, 128, 128, 2, 4, 3, 1},  // 1024^3 37, 4096^3 41 TFLOP/s: H200, 2026-11-30
-    {64, 64, 128, 2, 2, 3, 2},   // Unmeasured: changed since
+    {128, 128, 128, 2, 4, 3, 1},  // 2026-12-01: 4096: 52
+    {64, 128, 128, 2, 4, 3, 1},   // 2026-12-01: 1024: 37; 4096: 40, if it were taken there
 };
 constexpr Tile kStagedTf32x3Configs[] = {
     {64, 128, 64, 2, 4, 2, 1},  // Unmeasured: changed since
     {64, 64, 64, 2, 2, 2, 2},   // Unmeasured: changed since
 };
 
-// fp32 by fused multiply-adds, 8 x 8 or 4 x 4 sums a thread (matmul_sm80_fp32.cu).
+// fp32 by fused multiply-adds, 8 x 16 or 8 x 8 sums a thread (matmul_sm80_fp32.cu). Stages of
+// 8 of K: the loop of 16 is too long for the instruction cache (4096: 46.8 instead of 51.6).
 constexpr Tile kFp32Configs[] = {
-    {128, 128, 32, 4, 2, 2, 2},  // 2026-11-30: 4096: 36, 33 NT
-    {64, 64, 64, 4, 2, 2, 2},    // 2026-11-30: 1024: 23
+    {128, 256, 32, 2, 4, 4, 1},  // 2026-12-01: 4096: 50.7, 44.5 NT, 50.8 TN
+    {64, 128, 32, 2, 2, 4, 2},   // 2026-12-01: 1024: 37.9
 };
 
 constexpr std::span<const Tile> tiles_of(Arithmetic arithmetic, Load load) {
@@ -109,11 +109,14 @@ constexpr int stage_element(Arithmetic a) {
 }
 
 // Rows of C that a warp stages at once for the epilogue, and bytes of the CTA's shared memory: the
-// stages, or, after the last of K, a block of each warp (matmul_epilogue.cuh).
+// stages, or, after the last of K, a block of each warp (matmul_epilogue.cuh). fp32 has rows of
+// kFmaPadding floats more, so that an operand in which K is adjacent is written without conflicts.
 inline constexpr int kBlockRows = 16;
 inline constexpr int kBlockPadding = 8;
-constexpr std::size_t smem_bytes(const Tile& t) {
-  const std::size_t stages = std::size_t(t.stages) * (t.m + t.n) * t.k_bytes;
+inline constexpr int kFmaPadding = 4;
+constexpr std::size_t smem_bytes(Arithmetic arithmetic, const Tile& t) {
+  const int padding = arithmetic == Arithmetic::fp32 ? 2 * kFmaPadding : 0;
+  const std::size_t stages = std::size_t(t.stages) * (t.m + t.n + padding) * t.k_bytes;
   const std::size_t blocks =
       sizeof(float) * t.warps_m * t.warps_n * kBlockRows * (t.n / t.warps_n + kBlockPadding);
   return stages > blocks ? stages : blocks;
