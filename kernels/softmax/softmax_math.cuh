@@ -44,6 +44,37 @@ LK_DEVICE float exponential(float d, const Exponent& e) {
   return ptx::ex2_approx_f32(t);
 }
 
+// How the terms of a row, or of a part of one, are computed: as they are, or, where results have 16
+// bits and the maximum allows, by one fma: 2^(direct v - back). What `back` is rounded by is common
+// to all terms and the sum. For bf16 it also leaves room for results that are subnormal there.
+struct Base {
+  float less;  // the subtrahend
+  float back;
+  float unit;  // fast: times this a term is exp(scale (x - m)); else 1
+  bool fast;   // 16 bits: by one fma. f32: no term is subnormal
+};
+
+// kVote: all lanes of the warp have the same subtrahend.
+template <DType kOut, bool kVote>
+LK_DEVICE Base make_base(float less, const Exponent& e, bool log) {
+  constexpr float kMost = 0x1p20f;  // `back` is off by so little that t has no larger error
+  constexpr float kRoom = kOut == DType::bf16 ? 8 : 0;
+  const float most = less * e.rate;
+  const float back = most - kRoom;
+  bool fast = !log && e.direct != 0 && fabsf(most) <= kMost;
+  if constexpr (kVote) fast = ptx::vote_sync_all(fast);
+  const float unit = ptx::ex2_approx_ftz_f32(-fmaf(less, e.rate, -back));
+  return {.less = less, .back = back, .unit = fast ? unit : 1.0f, .fast = fast};
+}
+
+template <DType kOut, bool kFast>
+LK_DEVICE float term(float v, const Base& base, const Exponent& e) {
+  if constexpr (kFast && kOut != DType::f32) {
+    return ptx::ex2_approx_ftz_f32(fmaf(v, e.direct, -base.back));
+  }
+  return exponential<kOut, kFast>(difference(v, base.less, e), e);
+}
+
 // What turns the terms of a row into its results: exp(..) * factor + offset, offset 0, or for the
 // logarithm d * factor + offset.
 struct Norm {

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "kernels/common/row_writer.cuh"
-#include "kernels/softmax/softmax_math.cuh"
+#include "kernels/softmax/softmax_words.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
 
@@ -36,26 +36,38 @@ struct Vectors {
       Cfg::value.path == Path::parked || Cfg::value.path == Path::cluster_parked;
   static constexpr bool kInCluster =
       Cfg::value.path == Path::cluster || Cfg::value.path == Path::cluster_parked;
-  using Stored = Words<RowWriter<kY>::kWords>;
+  static constexpr bool kWholeWarp = kWindows > 1;  // shares a row
+  static constexpr int kLoadedWords = kWordsOf<kX, kItems>;
+  static constexpr int kStoredWords = RowWriter<kY>::kWords;
+  using Stored = Words<kStoredWords>;
 };
 
-// What both kinds know: `cols` columns, of which the group's vectors number w, and this lane's,
-// begin where these say.
+// Of short rows: the columns that a group of lanes owns, a vector each.
 template <class Cfg>
 struct PartShape {
+  using V = Vectors<Cfg>;
   int cols;
 
+  template <int kCount>
+  struct Batch {
+    typename V::Loaded words[kCount];
+  };
+
   // Lanes of the group, a power of two, and which of them this is.
-  LK_DEVICE int lanes() const { return kWholeWarp ? kWarpThreads : lanes_; }
+  LK_DEVICE int lanes() const { return lanes_; }
   LK_DEVICE int lane() const { return int(threadIdx.x) & (lanes() - 1); }
-  LK_DEVICE int group_column(int w) const { return w * lanes() * Vectors<Cfg>::kItems; }
-  LK_DEVICE int column(int w) const { return group_column(w) + lane() * Vectors<Cfg>::kItems; }
+  LK_DEVICE int column() const { return lane() * V::kItems; }
 
  protected:
-  static constexpr bool kWholeWarp = Cfg::value.windows > 1;
   LK_DEVICE void shape(int columns, int group) {
     cols = columns;
     lanes_ = group;
+  }
+  // Loaded columns become values, still packed; beyond the last one -inf.
+  LK_DEVICE void make_values(typename V::Loaded& words, float turn) const {
+    if (turn != 1.0f) turn_words<V::kX>(turn, words);
+    if (lanes() * V::kItems <= cols) return;
+    mask_words<V::kX>(words, [&](int e) { return column() + e < cols; });
   }
 
  private:
@@ -66,6 +78,7 @@ template <class Cfg>
 class AlignedPart : public PartShape<Cfg> {
  public:
   using V = Vectors<Cfg>;
+  using One = typename PartShape<Cfg>::template Batch<1>;
 
   // The columns [first, first + columns) of row r.
   LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns,
@@ -75,26 +88,18 @@ class AlignedPart : public PartShape<Cfg> {
     y_ = static_cast<typename V::Out::Element*>(p.y) + r * p.y_row_stride + first;
   }
 
-  LK_DEVICE void begin(int) {}
-  // Vectors w, w + 1, ... of this lane. Waits for nothing. Beyond the end they are unspecified.
-  template <int kCount>
-  LK_DEVICE void fetch(int w, typename V::Loaded (&words)[kCount]) const {
-    const bool whole = this->group_column(w + kCount) <= this->cols;
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      words[i] = {};
-      const int c = this->column(w + i);
-      if (whole || c < this->cols) words[i] = load_vector<kWordsOf<V::kX, V::kItems>>(x_ + c);
+  // Waits for nothing.
+  LK_DEVICE void fetch(int, One& batch) const {
+    batch.words[0] = {};
+    if (this->column() < this->cols) {
+      batch.words[0] = load_vector<V::kLoadedWords>(x_ + this->column());
     }
   }
+  LK_DEVICE void arrive(int, One& batch, float turn) { this->make_values(batch.words[0], turn); }
   template <int kCount>
-  LK_DEVICE void realign(int, typename V::Loaded (&)[kCount]) {}
-  LK_DEVICE void begin_store() {}
-  LK_DEVICE void put(int w, const typename V::Stored& words) {
-    const int c = this->column(w);
-    if (c < this->cols) store_vector<RowWriter<V::kY>::kWords>(y_ + c, words);
+  LK_DEVICE void put(int, int, const typename V::Stored& words) {
+    if (this->column() < this->cols) store_vector<V::kStoredWords>(y_ + this->column(), words);
   }
-  LK_DEVICE void finish(int) {}
 
  private:
   const typename V::In::Element* x_;
@@ -105,60 +110,237 @@ template <class Cfg>
 class RealignedPart : public PartShape<Cfg> {
  public:
   using V = Vectors<Cfg>;
+  using One = typename PartShape<Cfg>::template Batch<1>;
 
   LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns,
                         int group) {
     this->shape(columns, group);
     y_ = static_cast<typename V::Out::Element*>(p.y) + r * p.y_row_stride + first;
-    in_ = Reader(segment(p, r, first, columns), this->lane(), group);
+    const auto* x = static_cast<const typename V::In::Element*>(p.x) + r * p.x_row_stride + first;
+    // In place, others may be writing what lies beside the row.
+    in_ = Reader(p.in_place ? make_segment<V::kX>(x, columns, x, x + columns)
+                            : make_segment<V::kX>(x, columns, p.x, p.x_end),
+                 this->lane(), group);
   }
 
-  // Before the first realign: vectors [0, end) will be.
-  LK_DEVICE void begin(int end) { in_.begin(this->group_column(end)); }
+  LK_DEVICE void fetch(int, One& batch) const { batch.words[0] = in_.fetch(0); }
+  LK_DEVICE void arrive(int, One& batch, float turn) {
+    in_.begin(this->lanes() * V::kItems);
+    batch.words[0] = in_.realign(0, batch.words[0]);
+    this->make_values(batch.words[0], turn);
+  }
   template <int kCount>
-  LK_DEVICE void fetch(int w, typename V::Loaded (&words)[kCount]) const {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) words[i] = in_.fetch(this->group_column(w + i));
+  LK_DEVICE void put(int, int, const typename V::Stored& words) {
+    RowWriter<V::kY> out(y_, this->cols, this->lane(), this->lanes());
+    out.put(0, words);
+    out.finish(this->lanes() * V::kItems);
   }
-  // What was fetched becomes the vectors. The last ones of the part are the first to go.
-  template <int kCount>
-  LK_DEVICE void realign(int w, typename V::Loaded (&words)[kCount]) {
-#pragma unroll
-    for (int i = kCount - 1; i >= 0; --i) {
-      words[i] = in_.realign(this->group_column(w + i), words[i]);
-    }
-  }
-  LK_DEVICE void begin_store() { out_ = Writer(y_, this->cols, this->lane(), this->lanes()); }
-  // The first vector is the first to go.
-  LK_DEVICE void put(int w, const typename V::Stored& words) {
-    out_.put(this->group_column(w), words);
-  }
-  LK_DEVICE void finish(int end) { out_.finish(this->group_column(end)); }
 
  private:
-  static constexpr bool kWholeWarp = PartShape<Cfg>::kWholeWarp;
-
-  // In place, others may be writing what lies beside the row, or beside the columns if CTAs share
-  // it; nobody writes a row of a CTA before all of it is loaded.
-  static LK_DEVICE Segment<V::kX> segment(const Params& p, std::int64_t r, std::int64_t first,
-                                          int columns) {
-    const auto* x = static_cast<const typename V::In::Element*>(p.x) + r * p.x_row_stride + first;
-    if (!p.in_place) return make_segment<V::kX>(x, columns, p.x, p.x_end);
-    if (Cfg::value.path == Path::block || Cfg::value.path == Path::parked) {
-      return make_segment<V::kX>(x, columns, x - first, x - first + p.cols);
-    }
-    return make_segment<V::kX>(x, columns, x, x + columns);
-  }
-
-  using Reader =
-      std::conditional_t<kWholeWarp, WordReader<V::kX, V::kItems>, RowReader<V::kX, V::kItems>>;
-  using Writer = RowWriter<V::kY, kWholeWarp>;
+  using Reader = RowReader<V::kX, V::kItems>;
   typename V::Out::Element* y_;
   Reader in_;
-  Writer out_;
+};
+
+// Of rows of several vectors a lane: the columns that a whole warp owns, in pieces of kCount vectors
+// a lane. One piece is in registers; of those beyond, each is a piece of its own.
+//
+// The vectors of a piece are y's aligned ones, from the one in which the piece begins: column c is
+// element c + phase_ of them. What would be beyond the last of them, where the piece ends within a
+// vector, comes first, before the piece begins. So the elements are the columns in a circle, turned
+// by the phase: sums that do not depend on that (reduce_cyclic) have the same bits however the row
+// is aligned, and nothing is realigned where x and y have the same phase. No lane reads or writes
+// what is not the piece's: the vectors in which it begins and ends go by element, a lane each.
+template <class Cfg>
+class WarpPart {
+ public:
+  using V = Vectors<Cfg>;
+  using In = typename V::In::Element;
+  using Out = typename V::Out::Element;
+
+  // What is under way.
+  template <int kCount>
+  struct Batch {
+    typename V::Loaded words[kCount];
+    In edge;
+  };
+
+  LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns, int) {
+    cols_ = columns;
+    x_ = static_cast<const In*>(p.x) + r * p.x_row_stride + first;
+    y_ = static_cast<Out*>(p.y) + r * p.y_row_stride + first;
+    phase_ = int(phase_of(y_, kVectorBytes) / sizeof(Out));
+    const std::uint32_t off = phase_of(x_ - phase_, sizeof(typename V::Loaded));
+    access_ = off == 0 ? Access::vectors : off % 4 == 0 ? Access::shifted : Access::elements;
+  }
+
+  // Vectors w, w + 1, ... of each lane. Waits for nothing where the phases are the same.
+  template <int kCount>
+  LK_DEVICE void fetch(int w, Batch<kCount>& batch) const {
+    const Piece<kCount> piece(*this, w);
+    const In* x = x_ + w * kSlots;
+    batch.edge = In(WordOps<V::kX>::kFiller);
+    if (phase_ != 0 || piece.tail != 0) {
+      const int c = piece.column_of_edge(phase_);
+      if (c >= 0 && c < piece.cols) batch.edge = ptx::ld_global(x + c);
+    }
+    switch (access_) {
+      case Access::vectors:
+        return load(piece, batch, [&](int c) { return load_vector<V::kLoadedWords>(x + c); });
+      case Access::shifted:
+        return load(piece, batch, [&](int c) { return load_words(x + c); });
+      case Access::elements:
+        if constexpr (V::In::kPerWord == 2) {
+          load(piece, batch, [&](int c) { return load_halves(x + c); });
+        }
+    }
+  }
+
+  // What was fetched becomes values, still packed; beyond the columns -inf.
+  template <int kCount>
+  LK_DEVICE void arrive(int w, Batch<kCount>& batch, float turn) const {
+    const Piece<kCount> piece(*this, w);
+    if (phase_ != 0) select(lane() == 0, gathered(batch.edge, 0), batch.words[0]);
+    if (piece.tail != 0) {
+      const typename V::Loaded tail = gathered(batch.edge, V::kItems);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {  // a register array must not be indexed at run time
+        select(i == piece.tail_window() && lane() == piece.tail_lane(), tail, batch.words[i]);
+      }
+    }
+    if (turn == 1.0f) return;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      turn_words<V::kX>(turn, batch.words[i]);
+      mask_words<V::kX>(batch.words[i], [&](int e) {
+        const int c = first_column(i) + e;
+        return c + (c < 0 ? kCount * kSlots : 0) < piece.cols;
+      });
+    }
+  }
+
+  // Vector i of the piece that begins with vector w. All lanes of the warp execute it.
+  template <int kCount>
+  LK_DEVICE void put(int w, int i, const typename V::Stored& words) const {
+    const Piece<kCount> piece(*this, w);
+    Out* y = y_ + w * kSlots;
+    const int c = first_column(i);
+    if (c >= 0 && c + V::kItems <= piece.cols) store_vector<V::kStoredWords>(y + c, words);
+    if (i == 0 && phase_ != 0) scatter(words, 0, y, piece.column_of_head(phase_), piece.cols);
+    if (i == piece.tail_window()) {
+      scatter(words, piece.tail_lane(), y, piece.column_of_tail(lane()), piece.cols);
+    }
+  }
+
+ private:
+  static constexpr int kSlots = kWarpThreads * V::kItems;  // of a vector a lane
+
+  static LK_DEVICE int lane() { return int(threadIdx.x) % kWarpThreads; }
+  // Of vector i, before 0 where the piece begins, or ends, within it.
+  LK_DEVICE int first_column(int i) const { return i * kSlots + lane() * V::kItems - phase_; }
+
+  template <int kCount>
+  struct Piece {
+    int cols;  // 0 or less: none
+    int tail;  // elements of the last vector, which is no whole one and not the first
+    int end;   // element that follows the last column
+
+    LK_DEVICE Piece(const WarpPart& part, int w) {
+      const int left = part.cols_ - w * kSlots;
+      cols = left < kCount * kSlots ? left : kCount * kSlots;
+      end = cols + part.phase_;
+      tail = cols > 0 && end < kCount * kSlots ? end % V::kItems : 0;
+    }
+    LK_DEVICE bool whole() const { return cols == kCount * kSlots; }
+    LK_DEVICE int tail_window() const { return tail != 0 ? end / kSlots : -1; }
+    LK_DEVICE int tail_lane() const { return end / V::kItems % kWarpThreads; }
+    // Lane e has element e of the first vector, lane kItems + e element e of the last one.
+    LK_DEVICE int column_of_head(int phase) const {
+      return lane() < V::kItems ? lane() - phase + (lane() < phase ? kCount * kSlots : 0) : -1;
+    }
+    LK_DEVICE int column_of_tail(int e) const { return e < tail ? cols - tail + e : -1; }
+    LK_DEVICE int column_of_edge(int phase) const {
+      return lane() < V::kItems ? column_of_head(phase) : column_of_tail(lane() - V::kItems);
+    }
+  };
+
+  template <int kCount, class Load>
+  LK_DEVICE void load(const Piece<kCount>& piece, Batch<kCount>& batch, Load load) const {
+    if (piece.whole()) {
+      batch.words[0] = filler_words<V::kX, V::kLoadedWords>();
+      if (first_column(0) >= 0) batch.words[0] = load(first_column(0));
+#pragma unroll
+      for (int i = 1; i < kCount; ++i) batch.words[i] = load(first_column(i));
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const int c = first_column(i);
+      batch.words[i] = filler_words<V::kX, V::kLoadedWords>();
+      if (c >= 0 && c + V::kItems <= piece.cols) batch.words[i] = load(c);
+    }
+  }
+  static LK_DEVICE typename V::Loaded load_words(const In* x) {
+    typename V::Loaded words;
+#pragma unroll
+    for (int i = 0; i < V::kLoadedWords; ++i) {
+      words.v[i] = ptx::ld_global(reinterpret_cast<const std::uint32_t*>(x) + i);
+    }
+    return words;
+  }
+  // From within a word.
+  static LK_DEVICE typename V::Loaded load_halves(const In* x) {
+    std::uint32_t w[V::kLoadedWords + 1];
+    w[0] = std::uint32_t(ptx::ld_global(x)) << 16;
+#pragma unroll
+    for (int i = 1; i < V::kLoadedWords; ++i) {
+      w[i] = ptx::ld_global(reinterpret_cast<const std::uint32_t*>(x + 1) + i - 1);
+    }
+    w[V::kLoadedWords] = ptx::ld_global(x + V::kItems - 1);
+    typename V::Loaded words;
+#pragma unroll
+    for (int i = 0; i < V::kLoadedWords; ++i) words.v[i] = ptx::shf_r_wrap_b32(w[i], w[i + 1], 16);
+    return words;
+  }
+
+  // The vector of which lane from + e has element e.
+  static LK_DEVICE typename V::Loaded gathered(In edge, int from) {
+    std::uint32_t word = edge;
+    if constexpr (V::In::kPerWord == 2) word |= ptx::shfl_sync_down(word, 1) << 16;
+    typename V::Loaded words;
+#pragma unroll
+    for (int i = 0; i < V::kLoadedWords; ++i) {
+      words.v[i] = ptx::shfl_sync_idx(word, unsigned(from + i * V::In::kPerWord));
+    }
+    return words;
+  }
+  static LK_DEVICE void select(bool yes, const typename V::Loaded& from, typename V::Loaded& to) {
+#pragma unroll
+    for (int i = 0; i < V::kLoadedWords; ++i) to.v[i] = yes ? from.v[i] : to.v[i];
+  }
+  // Element e of lane `from` by lane e, to column c.
+  static LK_DEVICE void scatter(const typename V::Stored& words, int from, Out* y, int c,
+                                int cols) {
+    std::uint32_t word = 0;
+#pragma unroll
+    for (int i = 0; i < V::kStoredWords; ++i) {
+      const std::uint32_t v = ptx::shfl_sync_idx(words.v[i], unsigned(from));
+      word = lane() / V::Out::kPerWord == i ? v : word;
+    }
+    if (V::Out::kPerWord == 2 && lane() % 2 != 0) word >>= 16;
+    if (c >= 0 && c < cols) ptx::st_global(y + c, Out(word));
+  }
+
+  const In* x_;  // [cols_]
+  Out* y_;       // [cols_]
+  int cols_;
+  int phase_;      // elements of y between the last vector's begin and its first column
+  Access access_;  // of x, where y has its vectors
 };
 
 template <class Cfg>
-using Part = std::conditional_t<Cfg::value.aligned, AlignedPart<Cfg>, RealignedPart<Cfg>>;
+using Part = std::conditional_t<
+    Vectors<Cfg>::kWholeWarp, WarpPart<Cfg>,
+    std::conditional_t<Cfg::value.aligned, AlignedPart<Cfg>, RealignedPart<Cfg>>>;
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

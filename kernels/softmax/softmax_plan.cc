@@ -115,7 +115,15 @@ std::string path_text(const Problem& problem, const Plan& plan) {
 Exponent make_exponent(float scale) {
   constexpr double kLog2E = 1.4426950408889634;
   const double a = std::fabs(double(scale));
-  if (a == 0) return {.turn = 0, .shrink = 1, .hi = float(kLog2E), .lo = 0x1p-26f, .linear = 1};
+  if (a == 0) {
+    return {.turn = 0,
+            .shrink = 1,
+            .hi = float(kLog2E),
+            .lo = 0x1p-26f,
+            .linear = 1,
+            .rate = float(kLog2E),
+            .direct = float(kLog2E)};
+  }
   const double shrink = a >= 1 ? 1.0 : a >= 0x1p-60 ? 0.5 : 0x1p-64;
   const double factor = a / shrink * kLog2E;
   const bool huge = factor > double(std::numeric_limits<float>::max());
@@ -125,7 +133,9 @@ Exponent make_exponent(float scale) {
           .shrink = float(shrink),
           .hi = hi,
           .lo = lo,
-          .linear = float(a / shrink)};
+          .linear = float(a / shrink),
+          .rate = float(factor),
+          .direct = a < 0x1p-60 || huge ? 0.0f : float(factor * shrink)};
 }
 
 Path path_of(const Problem& p) {
@@ -142,7 +152,7 @@ Plan make_plan(const Problem& problem) {
   Plan plan{.path = path_of(q),
             .windows = 0,
             .threads = 0,
-            .aligned = q.cols % items == 0 && x_aligned(q) && y_aligned(q),
+            .aligned = false,
             .cluster = 1,
             .params = {},
             .workspace_bytes = 0};
@@ -177,6 +187,7 @@ Plan make_plan(const Problem& problem) {
       p.lanes_log2 = std::min(ceil_log2(ceil_div(q.cols, items)), 5);
       plan.windows = values / items;
       plan.threads = kWarpCtaThreads;
+      plan.aligned = plan.windows == 1 && q.cols % items == 0 && x_aligned(q) && y_aligned(q);
       p.items = ceil_div(q.rows, std::int64_t(kWarpCtaThreads >> p.lanes_log2) *
                                      rows_at_once(plan.windows, plan.aligned));
       break;

@@ -23,34 +23,24 @@ constexpr Config kSm80Configs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::warp, 1, 128, 8, true},
     {DType::f32, DType::f32, Path::warp, 1, 128, 12, false},
-    {DType::f32, DType::f32, Path::warp, 4, 128, 10, true},
-    {DType::f32, DType::f32, Path::warp, 4, 128, 8, false},
-    {DType::f32, DType::f32, Path::warp, 8, 128, 7, true},
-    {DType::f32, DType::f32, Path::warp, 8, 128, 6, false},
+    {DType::f32, DType::f32, Path::warp, 4, 128, 10},
+    {DType::f32, DType::f32, Path::warp, 8, 128, 7},
     {DType::f16, DType::f16, Path::warp, 1, 128, 8, true},
     {DType::f16, DType::f16, Path::warp, 1, 128, 12, false},
-    {DType::f16, DType::f16, Path::warp, 2, 128, 8, true},
-    {DType::f16, DType::f16, Path::warp, 2, 128, 10, false},
-    {DType::f16, DType::f16, Path::warp, 4, 128, 5, true},
-    {DType::f16, DType::f16, Path::warp, 4, 128, 6, false},
+    {DType::f16, DType::f16, Path::warp, 2, 128, 8},
+    {DType::f16, DType::f16, Path::warp, 4, 128, 5},
     {DType::f16, DType::f32, Path::warp, 1, 128, 8, true},
     {DType::f16, DType::f32, Path::warp, 1, 128, 12, false},
-    {DType::f16, DType::f32, Path::warp, 4, 128, 10, true},
-    {DType::f16, DType::f32, Path::warp, 4, 128, 8, false},
-    {DType::f16, DType::f32, Path::warp, 8, 128, 4, true},
-    {DType::f16, DType::f32, Path::warp, 8, 128, 6, false},
+    {DType::f16, DType::f32, Path::warp, 4, 128, 10},
+    {DType::f16, DType::f32, Path::warp, 8, 128, 4},
     {DType::bf16, DType::bf16, Path::warp, 1, 128, 8, true},
     {DType::bf16, DType::bf16, Path::warp, 1, 128, 12, false},
-    {DType::bf16, DType::bf16, Path::warp, 2, 128, 8, true},
-    {DType::bf16, DType::bf16, Path::warp, 2, 128, 10, false},
-    {DType::bf16, DType::bf16, Path::warp, 4, 128, 5, true},
-    {DType::bf16, DType::bf16, Path::warp, 4, 128, 6, false},
+    {DType::bf16, DType::bf16, Path::warp, 2, 128, 8},
+    {DType::bf16, DType::bf16, Path::warp, 4, 128, 5},
     {DType::bf16, DType::f32, Path::warp, 1, 128, 8, true},
     {DType::bf16, DType::f32, Path::warp, 1, 128, 12, false},
-    {DType::bf16, DType::f32, Path::warp, 4, 128, 10, true},
-    {DType::bf16, DType::f32, Path::warp, 4, 128, 8, false},
-    {DType::bf16, DType::f32, Path::warp, 8, 128, 4, true},
-    {DType::bf16, DType::f32, Path::warp, 8, 128, 6, false},
+    {DType::bf16, DType::f32, Path::warp, 4, 128, 10},
+    {DType::bf16, DType::f32, Path::warp, 8, 128, 4},
 };
 
 // Several rows a warp, or one; and of short ones several more, whose loads are under way together.
@@ -65,7 +55,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     const std::int64_t first = item * (kRows * groups) + (threadIdx.x >> log2);
     Part<Cfg> part[kRows];
     Held<Cfg> held[kRows];
-    float most[kRows], less[kRows], sum[kRows];
+    Base base[kRows];
+    float most[kRows], sum[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       // Past the last row a group has no columns: its lanes take part in the shuffles alone.
@@ -75,21 +66,22 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      part[i].begin(V::kWindows);
       held[i].arrive(part[i], p.exponent);
       most[i] = held[i].most();
     }
     reduce_lanes<MaxNaN>(most, 1 << log2);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      less[i] = subtrahend(most[i], p.exponent, p.zero_neg_inf_row);
-      sum[i] = held[i].sum(less[i], p.exponent, p.log);
+      const float less = subtrahend(most[i], p.exponent, p.zero_neg_inf_row);
+      base[i] = held[i].base(less, p.exponent, p.log);
+      float of_class[V::kItems];
+      held[i].sum(base[i], p.exponent, p.log, of_class);
+      sum[i] = V::kWholeWarp ? reduce_cyclic(of_class) : reduce_array<Sum>(of_class);
     }
-    reduce_lanes<Sum>(sum, 1 << log2);
+    if constexpr (!V::kWholeWarp) reduce_lanes<Sum>(sum, 1 << log2);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      held[i].store(part[i], less[i], p, Norm(p, sum[i]));
-      part[i].finish(V::kWindows);
+      held[i].store(part[i], base[i], p, Norm(p, base[i].unit * sum[i]));
     }
   }
 }

@@ -29,22 +29,14 @@ namespace {
 // (50257), 0.71 (128255); fp32 0.84 and 0.85. Asking the L2 for the row after next costs a fifth.
 constexpr Config kSm90ClusterConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
-    {DType::f32, DType::f32, Path::cluster, 8, 512, 2, true},
-    {DType::f32, DType::f32, Path::cluster, 8, 512, 2, false},
-    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2, true},
-    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2, false},
-    {DType::f16, DType::f16, Path::cluster, 8, 512, 2, true},
-    {DType::f16, DType::f16, Path::cluster, 8, 512, 2, false},
-    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2, true},
-    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2, false},
-    {DType::f16, DType::f32, Path::cluster, 8, 512, 2, true},
-    {DType::f16, DType::f32, Path::cluster, 8, 512, 2, false},
-    {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2, true},
-    {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2, false},
-    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2, true},
-    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2, false},
-    {DType::bf16, DType::f32, Path::cluster, 8, 512, 2, true},
-    {DType::bf16, DType::f32, Path::cluster, 8, 512, 2, false},
+    {DType::f32, DType::f32, Path::cluster, 8, 512, 2},
+    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2},
+    {DType::f16, DType::f16, Path::cluster, 8, 512, 2},
+    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2},
+    {DType::f16, DType::f32, Path::cluster, 8, 512, 2},
+    {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2},
+    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2},
+    {DType::bf16, DType::f32, Path::cluster, 8, 512, 2},
 };
 
 struct alignas(16) ClusterSmem {
@@ -81,7 +73,6 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
         std::int64_t(int(ptx::cluster_ctarank()) * warps + warp_of_cta()) * warp_cols;
     Part<Cfg> part;
     part.locate(p, r, first, columns_within(first, p.cols, warp_cols), kWarpThreads);
-    part.begin(vectors);
     Held<Cfg> held;
     float most = kMinusInfinity;
     if constexpr (V::kParks) most = parked.load_and_find_most(part);
@@ -89,10 +80,12 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     held.arrive(part, p.exponent);
     most = MaxNaN::combine(held.most(), most);
     most = reduce_cta<MaxNaN>(most, smem.block.slots[0], warps);
-    const float own = subtrahend(most, p.exponent, true);
-    float sum = held.sum(own, p.exponent, p.log);
-    if constexpr (V::kParks) sum += parked.sum(own);
-    sum = reduce_cta<Sum>(sum, smem.block.slots[1], warps);
+    const Base own = held.base(subtrahend(most, p.exponent, true), p.exponent, p.log);
+    float of_class[V::kItems];
+    held.sum(own, p.exponent, p.log, of_class);
+    if constexpr (V::kParks) parked.sum(own, of_class);
+    float sum = own.unit * reduce_cyclic(of_class);
+    sum = reduce_warps<Sum>(sum, smem.block.slots[1], warps);
     ptx::barrier_cluster_wait_acquire();  // the peers have started, and read what I told them
     if (warp_of_cta() == 0) {
       const Partial share{.most = most, .sum = sum};
@@ -103,10 +96,9 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     if (r + ptx::nclusterid().x < p.rows) ptx::barrier_cluster_arrive_release();
     const float less = subtrahend(all.most, p.exponent, p.zero_neg_inf_row);
     const Norm norm(p, all.sum);
-    held.rebase(less, p.exponent);
-    held.store(part, less, p, norm);
-    if constexpr (V::kParks) parked.store(part, less, norm);
-    part.finish(vectors);
+    const Base base = held.base(less, p.exponent, p.log);
+    held.store(part, base, p, norm);
+    if constexpr (V::kParks) parked.store(part, base, norm);
   }
 }
 
