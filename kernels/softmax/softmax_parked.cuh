@@ -81,7 +81,11 @@ struct Parked {
   LK_DEVICE void put_results(Part<Cfg>& part, const Base& base, const Norm& norm) const {
 #pragma unroll 1
     for (int i = 0; i < p.parked; ++i) {
-      part.template put<1>(V::kWindows + i, 0, results<Cfg, kFast>(parked(i), base, p, norm));
+      const auto words = results<Cfg, kFast>(parked(i), base, p, norm);
+      part.template put<1>(V::kWindows + i, 0, words);
+      if (part.template tail_window<1>(V::kWindows + i) == 0) {
+        part.template put_tail<1>(V::kWindows + i, words);
+      }
     }
   }
   LK_DEVICE typename V::Loaded parked(int i) const {

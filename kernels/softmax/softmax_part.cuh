@@ -95,6 +95,13 @@ class AlignedPart : public PartShape<Cfg> {
       batch.words[0] = load_vector<V::kLoadedWords>(x_ + this->column());
     }
   }
+  LK_DEVICE void begin_store(int) {}
+  template <int>
+  LK_DEVICE int tail_window(int) const {
+    return -1;
+  }
+  template <int>
+  LK_DEVICE void put_tail(int, const typename V::Stored&) const {}
   LK_DEVICE void arrive(int, One& batch, float turn) { this->make_values(batch.words[0], turn); }
   template <int kCount>
   LK_DEVICE void put(int, int, const typename V::Stored& words) {
@@ -124,6 +131,13 @@ class RealignedPart : public PartShape<Cfg> {
   }
 
   LK_DEVICE void fetch(int, One& batch) const { batch.words[0] = in_.fetch(0); }
+  LK_DEVICE void begin_store(int) {}
+  template <int>
+  LK_DEVICE int tail_window(int) const {
+    return -1;
+  }
+  template <int>
+  LK_DEVICE void put_tail(int, const typename V::Stored&) const {}
   LK_DEVICE void arrive(int, One& batch, float turn) {
     in_.begin(this->lanes() * V::kItems);
     batch.words[0] = in_.realign(0, batch.words[0]);
@@ -166,6 +180,9 @@ class WarpPart {
   };
 
   LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns, int) {
+    // + 0, which the compiler does not know: what follows from the lane is computed in each row,
+    // rather than once and held in registers.
+    lane_ = int(threadIdx.x) % kWarpThreads + int(r >> 62);
     cols_ = columns;
     x_ = static_cast<const In*>(p.x) + r * p.x_row_stride + first;
     y_ = static_cast<Out*>(p.y) + r * p.y_row_stride + first;
@@ -184,15 +201,12 @@ class WarpPart {
       const int c = piece.column_of_edge(phase_);
       if (c >= 0 && c < piece.cols) batch.edge = ptx::ld_global(x + c);
     }
-    switch (access_) {
-      case Access::vectors:
-        return load(piece, batch, [&](int c) { return load_vector<V::kLoadedWords>(x + c); });
-      case Access::shifted:
-        return load(piece, batch, [&](int c) { return load_words(x + c); });
-      case Access::elements:
-        if constexpr (V::In::kPerWord == 2) {
-          load(piece, batch, [&](int c) { return load_halves(x + c); });
-        }
+    if (access_ == Access::vectors) {
+      load(piece, x, batch, load_whole);
+    } else if (V::In::kPerWord == 1 || access_ == Access::shifted) {
+      load(piece, x, batch, load_words);
+    } else {
+      load(piece, x, batch, load_halves);
     }
   }
 
@@ -200,12 +214,12 @@ class WarpPart {
   template <int kCount>
   LK_DEVICE void arrive(int w, Batch<kCount>& batch, float turn) const {
     const Piece<kCount> piece(*this, w);
-    if (phase_ != 0) select(lane() == 0, gathered(batch.edge, 0), batch.words[0]);
+    if (phase_ != 0) select_words(lane() == 0, gathered(batch.edge, 0), batch.words[0]);
     if (piece.tail != 0) {
       const typename V::Loaded tail = gathered(batch.edge, V::kItems);
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {  // a register array must not be indexed at run time
-        select(i == piece.tail_window() && lane() == piece.tail_lane(), tail, batch.words[i]);
+        select_words(i == piece.tail_window() && lane() == piece.tail_lane(), tail, batch.words[i]);
       }
     }
     if (turn == 1.0f) return;
@@ -213,39 +227,55 @@ class WarpPart {
     for (int i = 0; i < kCount; ++i) {
       turn_words<V::kX>(turn, batch.words[i]);
       mask_words<V::kX>(batch.words[i], [&](int e) {
-        const int c = first_column(i) + e;
+        const int c = first_column() + i * kSlots + e;
         return c + (c < 0 ? kCount * kSlots : 0) < piece.cols;
       });
     }
   }
 
+  // `zero` is 0, which the compiler does not know: what follows from these is computed again.
+  LK_DEVICE void begin_store(int zero) {
+    cols_ += zero;
+    phase_ += zero;
+  }
   // Vector i of the piece that begins with vector w. All lanes of the warp execute it.
   template <int kCount>
   LK_DEVICE void put(int w, int i, const typename V::Stored& words) const {
     const Piece<kCount> piece(*this, w);
     Out* y = y_ + w * kSlots;
-    const int c = first_column(i);
-    if (c >= 0 && c + V::kItems <= piece.cols) store_vector<V::kStoredWords>(y + c, words);
-    if (i == 0 && phase_ != 0) scatter(words, 0, y, piece.column_of_head(phase_), piece.cols);
-    if (i == piece.tail_window()) {
-      scatter(words, piece.tail_lane(), y, piece.column_of_tail(lane()), piece.cols);
+    const int c = first_column();
+    if ((i > 0 || c >= 0) && piece.cols - c >= i * kSlots + V::kItems) {
+      store_vector<V::kStoredWords>(y + c + i * kSlots, words);
     }
+    if (i == 0 && phase_ != 0) scatter(words, 0, y, piece.column_of_head(phase_), piece.cols);
+  }
+  // Which vector of the piece ends it and is no whole one, so that put_tail must follow; -1: none.
+  template <int kCount>
+  LK_DEVICE int tail_window(int w) const {
+    return Piece<kCount>(*this, w).tail_window();
+  }
+  template <int kCount>
+  LK_DEVICE void put_tail(int w, const typename V::Stored& words) const {
+    const Piece<kCount> piece(*this, w);
+    scatter(words, piece.tail_lane(), y_ + w * kSlots, piece.column_of_tail(lane()), piece.cols);
   }
 
  private:
   static constexpr int kSlots = kWarpThreads * V::kItems;  // of a vector a lane
 
-  static LK_DEVICE int lane() { return int(threadIdx.x) % kWarpThreads; }
-  // Of vector i, before 0 where the piece begins, or ends, within it.
-  LK_DEVICE int first_column(int i) const { return i * kSlots + lane() * V::kItems - phase_; }
+  LK_DEVICE int lane() const { return lane_; }
+  // Of the first vector; before 0 where the piece begins, or ends, within it.
+  LK_DEVICE int first_column() const { return lane() * V::kItems - phase_; }
 
   template <int kCount>
   struct Piece {
     int cols;  // 0 or less: none
     int tail;  // elements of the last vector, which is no whole one and not the first
     int end;   // element that follows the last column
+    int lane_;
 
     LK_DEVICE Piece(const WarpPart& part, int w) {
+      lane_ = part.lane_;
       const int left = part.cols_ - w * kSlots;
       cols = left < kCount * kSlots ? left : kCount * kSlots;
       end = cols + part.phase_;
@@ -256,29 +286,37 @@ class WarpPart {
     LK_DEVICE int tail_lane() const { return end / V::kItems % kWarpThreads; }
     // Lane e has element e of the first vector, lane kItems + e element e of the last one.
     LK_DEVICE int column_of_head(int phase) const {
-      return lane() < V::kItems ? lane() - phase + (lane() < phase ? kCount * kSlots : 0) : -1;
+      return lane_ < V::kItems ? lane_ - phase + (lane_ < phase ? kCount * kSlots : 0) : -1;
     }
     LK_DEVICE int column_of_tail(int e) const { return e < tail ? cols - tail + e : -1; }
     LK_DEVICE int column_of_edge(int phase) const {
-      return lane() < V::kItems ? column_of_head(phase) : column_of_tail(lane() - V::kItems);
+      if (lane_ >= V::kItems) return column_of_tail(lane_ - V::kItems);
+      return phase != 0 ? column_of_head(phase) : -1;
     }
   };
 
   template <int kCount, class Load>
-  LK_DEVICE void load(const Piece<kCount>& piece, Batch<kCount>& batch, Load load) const {
+  LK_DEVICE void load(const Piece<kCount>& piece, const In* x, Batch<kCount>& batch,
+                      Load load) const {
+    const int c = first_column();
+    x += c;
     if (piece.whole()) {
       batch.words[0] = filler_words<V::kX, V::kLoadedWords>();
-      if (first_column(0) >= 0) batch.words[0] = load(first_column(0));
+      if (c >= 0) batch.words[0] = load(x);
 #pragma unroll
-      for (int i = 1; i < kCount; ++i) batch.words[i] = load(first_column(i));
+      for (int i = 1; i < kCount; ++i) batch.words[i] = load(x + i * kSlots);
       return;
     }
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      const int c = first_column(i);
       batch.words[i] = filler_words<V::kX, V::kLoadedWords>();
-      if (c >= 0 && c + V::kItems <= piece.cols) batch.words[i] = load(c);
+      if ((i > 0 || c >= 0) && piece.cols - c >= i * kSlots + V::kItems) {
+        batch.words[i] = load(x + i * kSlots);
+      }
     }
+  }
+  static LK_DEVICE typename V::Loaded load_whole(const In* x) {
+    return load_vector<V::kLoadedWords>(x);
   }
   static LK_DEVICE typename V::Loaded load_words(const In* x) {
     typename V::Loaded words;
@@ -290,6 +328,7 @@ class WarpPart {
   }
   // From within a word.
   static LK_DEVICE typename V::Loaded load_halves(const In* x) {
+    if constexpr (V::In::kPerWord == 1) return load_words(x);
     std::uint32_t w[V::kLoadedWords + 1];
     w[0] = std::uint32_t(ptx::ld_global(x)) << 16;
 #pragma unroll
@@ -314,13 +353,9 @@ class WarpPart {
     }
     return words;
   }
-  static LK_DEVICE void select(bool yes, const typename V::Loaded& from, typename V::Loaded& to) {
-#pragma unroll
-    for (int i = 0; i < V::kLoadedWords; ++i) to.v[i] = yes ? from.v[i] : to.v[i];
-  }
   // Element e of lane `from` by lane e, to column c.
-  static LK_DEVICE void scatter(const typename V::Stored& words, int from, Out* y, int c,
-                                int cols) {
+  LK_DEVICE void scatter(const typename V::Stored& words, int from, Out* y, int c,
+                         int cols) const {
     std::uint32_t word = 0;
 #pragma unroll
     for (int i = 0; i < V::kStoredWords; ++i) {
@@ -333,7 +368,7 @@ class WarpPart {
 
   const In* x_;  // [cols_]
   Out* y_;       // [cols_]
-  int cols_;
+  int lane_, cols_;
   int phase_;      // elements of y between the last vector's begin and its first column
   Access access_;  // of x, where y has its vectors
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/softmax/softmax_part.cuh"
+#include "kernels/softmax/softmax_split.cuh"
 #include "kernels/softmax/softmax_words.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
@@ -59,73 +60,118 @@ class Held {
   }
 
   // of_class[i]: the sum of the terms of element i of all vectors.
-  LK_DEVICE void sum(const Base& base, const Exponent& e, bool log, float (&of_class)[V::kItems]) {
+  LK_DEVICE void sum(const Base& base, const Exponent& e, float (&of_class)[V::kItems]) {
     if (base.fast) {
-      sum_terms<true>(base, e, false, of_class);
+      sum_terms<true>(base, e, of_class);
     } else {
-      sum_terms<false>(base, e, log, of_class);
+      sum_terms<false>(base, e, of_class);
     }
   }
 
   // Once the sum has been.
   LK_DEVICE void store(Part<Cfg>& part, const Base& base, const Params& p, Norm norm) {
     norm.factor *= base.unit;
+    // 0, since all lanes have the same, but the compiler does not know: from the very words that
+    // the sum was computed from it would hold values and terms, and spill them.
+    const auto bits = bit_cast<std::uint32_t>(base.less);
+    const std::uint32_t zero = bits ^ ptx::shfl_sync_idx(bits, 0);
+    part.begin_store(int(zero));
     if constexpr (kKept) {
+      if (!base.fast && !p.log) {
+#pragma unroll
+        for (int w = 0; w < V::kWindows; ++w) {
+#pragma unroll
+          for (int i = 0; i < V::kItems; ++i) {
+            kept_[w][i] = exponential<V::kY>(kept_[w][i], p.exponent);
+          }
+        }
+      }
 #pragma unroll
       for (int w = 0; w < V::kWindows; ++w) {
 #pragma unroll
         for (int i = 0; i < V::kItems; ++i) kept_[w][i] = norm(kept_[w][i]);
         part.template put<V::kWindows>(0, w, packed<Cfg>(kept_[w]));
       }
+      const int last = part.template tail_window<V::kWindows>(0);
+      if (last >= 0) {
+        float tail[V::kItems] = {};
+#pragma unroll
+        for (int w = 0; w < V::kWindows; ++w) {
+#pragma unroll
+          for (int i = 0; i < V::kItems; ++i) tail[i] = w == last ? kept_[w][i] : tail[i];
+        }
+        part.template put_tail<V::kWindows>(0, packed<Cfg>(tail));
+      }
     } else if (base.fast) {
-      recompute<true>(part, base, p, norm);
+      recompute<true>(part, base, p, norm, zero);
     } else {
-      recompute<false>(part, base, p, norm);
+      recompute<false>(part, base, p, norm, zero);
     }
   }
 
  private:
   static constexpr bool kKept = V::kWindows * V::kItems <= kMostKept && !V::kInCluster;
 
-  // Class by class, which takes few registers.
   template <bool kFast>
-  LK_DEVICE void sum_terms(const Base& base, const Exponent& e, bool log,
-                           float (&of_class)[V::kItems]) {
-    constexpr int kPerWord = V::In::kPerWord;
-#pragma unroll
-    for (int j = 0; j < V::kLoadedWords; ++j) {
-      float terms[kPerWord][V::kWindows];
+  LK_DEVICE void sum_terms(const Base& base, const Exponent& e, float (&of_class)[V::kItems]) {
+    if constexpr (kKept) {
 #pragma unroll
       for (int w = 0; w < V::kWindows; ++w) {
-        float v[kPerWord];
-        V::In::unpack(batch_.words[w].v[j], v);
+        unpack_columns<V::kX, V::kItems>(batch_.words[w], kept_[w]);
 #pragma unroll
-        for (int i = 0; i < kPerWord; ++i) {
-          terms[i][w] = term<V::kY, kFast>(v[i], base, e);
-          if constexpr (kKept) {
-            kept_[w][j * kPerWord + i] = log ? difference(v[i], base.less, e) : terms[i][w];
-          }
+        for (int i = 0; i < V::kItems; ++i) {
+          kept_[w][i] = kFast ? term<V::kY, true>(kept_[w][i], base, e)
+                              : difference(kept_[w][i], base.less, e);
         }
       }
 #pragma unroll
-      for (int i = 0; i < kPerWord; ++i) {
-        of_class[j * kPerWord + i] = reduce_array<Sum>(terms[i]);
+      for (int i = 0; i < V::kItems; ++i) {
+        float terms[V::kWindows];
+#pragma unroll
+        for (int w = 0; w < V::kWindows; ++w) {
+          terms[w] = kFast ? kept_[w][i] : exponential<V::kY>(kept_[w][i], e);
+        }
+        of_class[i] = reduce_array<Sum>(terms);
+      }
+    } else {
+      // Class by class, which takes few registers.
+      constexpr int kPerWord = V::In::kPerWord;
+#pragma unroll
+      for (int j = 0; j < V::kLoadedWords; ++j) {
+        float terms[kPerWord][V::kWindows];
+#pragma unroll
+        for (int w = 0; w < V::kWindows; ++w) {
+          float v[kPerWord];
+          V::In::unpack(batch_.words[w].v[j], v);
+#pragma unroll
+          for (int i = 0; i < kPerWord; ++i) terms[i][w] = term<V::kY, kFast>(v[i], base, e);
+        }
+#pragma unroll
+        for (int i = 0; i < kPerWord; ++i) {
+          of_class[j * kPerWord + i] = reduce_array<Sum>(terms[i]);
+        }
       }
     }
   }
 
   template <bool kFast>
-  LK_DEVICE void recompute(Part<Cfg>& part, const Base& base, const Params& p, const Norm& norm) {
-    // 0, since all lanes have the same, but the compiler does not know: from the very words that
-    // the sum was computed from it would hold values and terms, and spill them.
-    const auto bits = bit_cast<std::uint32_t>(base.less);
-    const std::uint32_t zero = bits ^ ptx::shfl_sync_idx(bits, 0);
+  LK_DEVICE void recompute(Part<Cfg>& part, const Base& base, const Params& p, const Norm& norm,
+                           std::uint32_t zero) {
 #pragma unroll
     for (int w = 0; w < V::kWindows; ++w) {
       typename V::Loaded words = batch_.words[w];
 #pragma unroll
       for (std::uint32_t& word : words.v) word ^= zero;
       part.template put<V::kWindows>(0, w, results<Cfg, kFast>(words, base, p, norm));
+    }
+    const int last = part.template tail_window<V::kWindows>(0);
+    if (last >= 0) {
+      typename V::Loaded tail{};
+#pragma unroll
+      for (int w = 0; w < V::kWindows; ++w) {
+        select_words(w == last, batch_.words[w], tail);
+      }
+      part.template put_tail<V::kWindows>(0, results<Cfg, kFast>(tail, base, p, norm));
     }
   }
 
@@ -134,6 +180,23 @@ class Held {
 };
 
 LK_DEVICE int warp_of_cta() { return int(threadIdx.x) / kWarpThreads; }
+
+// What warps make of the partial results of `count` warps, in shared memory: lane l takes l, l + 32,
+// ..., in this order. All lanes get it.
+LK_DEVICE Partial combined(const uint2* partials, int count, const Params& p) {
+  const int lane = int(threadIdx.x) % kWarpThreads;
+  float most = kMinusInfinity;
+  for (int i = lane; i < count; i += kWarpThreads) {
+    most = MaxNaN::combine(most, bit_cast<Partial>(ptx::ld_shared(partials + i)).most);
+  }
+  most = reduce_lanes<MaxNaN>(most);
+  const float less = subtrahend(most, p.exponent, p.zero_neg_inf_row);
+  float sum = 0;
+  for (int i = lane; i < count; i += kWarpThreads) {
+    sum += rebased(bit_cast<Partial>(ptx::ld_shared(partials + i)), less, p.exponent);
+  }
+  return {.most = most, .sum = reduce_lanes<Sum>(sum)};
+}
 
 // How many of `most` columns from `first` on lie before `end`.
 LK_DEVICE int columns_within(std::int64_t first, std::int64_t end, int most) {

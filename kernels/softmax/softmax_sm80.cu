@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       const float less = subtrahend(most[i], p.exponent, p.zero_neg_inf_row);
       base[i] = held[i].base(less, p.exponent, p.log);
       float of_class[V::kItems];
-      held[i].sum(base[i], p.exponent, p.log, of_class);
+      held[i].sum(base[i], p.exponent, of_class);
       sum[i] = V::kWholeWarp ? reduce_cyclic(of_class) : reduce_array<Sum>(of_class);
     }
     if constexpr (!V::kWholeWarp) reduce_lanes<Sum>(sum, 1 << log2);

@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     const float less = subtrahend(most, p.exponent, p.zero_neg_inf_row);
     const Base base = held.base(less, p.exponent, p.log);
     float of_class[V::kItems];
-    held.sum(base, p.exponent, p.log, of_class);
+    held.sum(base, p.exponent, of_class);
     if constexpr (V::kParks) parked.sum(base, of_class);
     float sum = base.unit * reduce_cyclic(of_class);
     sum = reduce_warps<Sum>(sum, smem.slots[1], warps);

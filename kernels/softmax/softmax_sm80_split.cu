@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       const float most = reduce_cta<MaxNaN, kSplitWarps>(held.most(), smem.slots[0]);
       const Base own = held.base(subtrahend(most, p.exponent, true), p.exponent, false);
       float of_class[Vectors<Cfg>::kItems];
-      held.sum(own, p.exponent, false, of_class);
+      held.sum(own, p.exponent, of_class);
       const float of_warp = own.unit * reduce_cyclic(of_class);
       const float sum = reduce_warps<Sum>(of_warp, smem.slots[1], kSplitWarps);
       if (threadIdx.x == 0) smem.blocks[blocks] = {.most = most, .sum = sum};
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       held.arrive(part, p.exponent);
       const Base base = held.base(less, p.exponent, p.log);
       float unused[Vectors<Cfg>::kItems];
-      held.sum(base, p.exponent, p.log, unused);  // for the terms
+      held.sum(base, p.exponent, unused);  // for the terms
       held.store(part, base, p, norm);
     }
   }

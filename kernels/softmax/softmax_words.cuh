@@ -63,6 +63,12 @@ LK_DEVICE Words<kWords> filler_words() {
   return words;
 }
 
+template <int kWords>
+LK_DEVICE void select_words(bool yes, const Words<kWords>& from, Words<kWords>& to) {
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) to.v[i] = yes ? from.v[i] : to.v[i];
+}
+
 // Elements e without there(e) become -inf.
 template <DType T, int kWords, class There>
 LK_DEVICE void mask_words(Words<kWords>& words, There there) {
