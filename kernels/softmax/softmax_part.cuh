@@ -42,21 +42,91 @@ struct Vectors {
   using Stored = Words<kStoredWords>;
 };
 
+// How a row of vectors begins at p.
+LK_DEVICE Access access_of(const void* p, std::uint32_t vector_bytes) {
+  const std::uint32_t off = phase_of(p, vector_bytes);
+  return off == 0 ? Access::vectors : off % 4 == 0 ? Access::shifted : Access::elements;
+}
+
+// A vector: aligned, of words, or beginning within a word.
+template <class V>
+LK_DEVICE typename V::Loaded load_vector_of(const typename V::In::Element* x) {
+  return load_vector<V::kLoadedWords>(x);
+}
+template <class V>
+LK_DEVICE typename V::Loaded load_words_of(const typename V::In::Element* x) {
+  typename V::Loaded words;
+#pragma unroll
+  for (int i = 0; i < V::kLoadedWords; ++i) {
+    words.v[i] = ptx::ld_global(reinterpret_cast<const std::uint32_t*>(x) + i);
+  }
+  return words;
+}
+template <class V>
+LK_DEVICE typename V::Loaded load_halves_of(const typename V::In::Element* x) {
+  if constexpr (V::In::kPerWord == 1) return load_words_of<V>(x);
+  std::uint32_t w[V::kLoadedWords + 1];
+  w[0] = std::uint32_t(ptx::ld_global(x)) << 16;
+#pragma unroll
+  for (int i = 1; i < V::kLoadedWords; ++i) {
+    w[i] = ptx::ld_global(reinterpret_cast<const std::uint32_t*>(x + 1) + i - 1);
+  }
+  w[V::kLoadedWords] = ptx::ld_global(x + V::kItems - 1);
+  typename V::Loaded words;
+#pragma unroll
+  for (int i = 0; i < V::kLoadedWords; ++i) words.v[i] = ptx::shf_r_wrap_b32(w[i], w[i + 1], 16);
+  return words;
+}
+template <class V>
+LK_DEVICE typename V::Loaded load_at(const typename V::In::Element* x, Access access) {
+  if (access == Access::vectors) return load_vector_of<V>(x);
+  if (V::In::kPerWord == 1 || access == Access::shifted) return load_words_of<V>(x);
+  return load_halves_of<V>(x);
+}
+
+// The vector of which lane from + e has element e.
+template <class V>
+LK_DEVICE typename V::Loaded gathered(typename V::In::Element element, int from) {
+  std::uint32_t word = element;
+  if constexpr (V::In::kPerWord == 2) word |= ptx::shfl_sync_down(word, 1) << 16;
+  typename V::Loaded words;
+#pragma unroll
+  for (int i = 0; i < V::kLoadedWords; ++i) {
+    words.v[i] = ptx::shfl_sync_idx(word, unsigned(from + i * V::In::kPerWord));
+  }
+  return words;
+}
+// Element e of the vector of lane `from`; above it may be something else.
+template <class V>
+LK_DEVICE std::uint32_t scattered(const typename V::Stored& words, int from, int e) {
+  std::uint32_t word = 0;
+#pragma unroll
+  for (int i = 0; i < V::kStoredWords; ++i) {
+    const std::uint32_t v = ptx::shfl_sync_idx(words.v[i], unsigned(from));
+    word = e / V::Out::kPerWord == i ? v : word;
+  }
+  return V::Out::kPerWord == 2 && e % 2 != 0 ? word >> 16 : word;
+}
+
 // Of short rows: the columns that a group of lanes owns, a vector each.
 template <class Cfg>
 struct PartShape {
   using V = Vectors<Cfg>;
   int cols;
 
-  template <int kCount>
-  struct Batch {
-    typename V::Loaded words[kCount];
-  };
-
   // Lanes of the group, a power of two, and which of them this is.
   LK_DEVICE int lanes() const { return lanes_; }
   LK_DEVICE int lane() const { return int(threadIdx.x) & (lanes() - 1); }
   LK_DEVICE int column() const { return lane() * V::kItems; }
+
+  // What only WarpPart needs.
+  LK_DEVICE void begin_store(int) {}
+  template <int>
+  LK_DEVICE int tail_window(int) const {
+    return -1;
+  }
+  template <int>
+  LK_DEVICE void put_tail(int, const typename V::Stored&) const {}
 
  protected:
   LK_DEVICE void shape(int columns, int group) {
@@ -78,7 +148,10 @@ template <class Cfg>
 class AlignedPart : public PartShape<Cfg> {
  public:
   using V = Vectors<Cfg>;
-  using One = typename PartShape<Cfg>::template Batch<1>;
+  template <int>
+  struct Batch {
+    typename V::Loaded words[1];
+  };
 
   // The columns [first, first + columns) of row r.
   LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns,
@@ -89,20 +162,13 @@ class AlignedPart : public PartShape<Cfg> {
   }
 
   // Waits for nothing.
-  LK_DEVICE void fetch(int, One& batch) const {
+  LK_DEVICE void fetch(int, Batch<1>& batch) const {
     batch.words[0] = {};
     if (this->column() < this->cols) {
       batch.words[0] = load_vector<V::kLoadedWords>(x_ + this->column());
     }
   }
-  LK_DEVICE void begin_store(int) {}
-  template <int>
-  LK_DEVICE int tail_window(int) const {
-    return -1;
-  }
-  template <int>
-  LK_DEVICE void put_tail(int, const typename V::Stored&) const {}
-  LK_DEVICE void arrive(int, One& batch, float turn) { this->make_values(batch.words[0], turn); }
+  LK_DEVICE void arrive(int, Batch<1>& batch, float turn) { this->make_values(batch.words[0], turn); }
   template <int kCount>
   LK_DEVICE void put(int, int, const typename V::Stored& words) {
     if (this->column() < this->cols) store_vector<V::kStoredWords>(y_ + this->column(), words);
@@ -113,47 +179,108 @@ class AlignedPart : public PartShape<Cfg> {
   typename V::Out::Element* y_;
 };
 
+// Rows that are misaligned, or end within a vector: as in WarpPart, with lanes enough that each of
+// the elements at the ends has its own; fewer lanes load and store theirs one by one.
 template <class Cfg>
-class RealignedPart : public PartShape<Cfg> {
+class RaggedPart : public PartShape<Cfg> {
  public:
   using V = Vectors<Cfg>;
-  using One = typename PartShape<Cfg>::template Batch<1>;
+  using In = typename V::In::Element;
+  using Out = typename V::Out::Element;
+  template <int>
+  struct Batch {
+    typename V::Loaded words[1];
+    In edge;
+  };
 
   LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns,
                         int group) {
     this->shape(columns, group);
-    y_ = static_cast<typename V::Out::Element*>(p.y) + r * p.y_row_stride + first;
-    const auto* x = static_cast<const typename V::In::Element*>(p.x) + r * p.x_row_stride + first;
-    // In place, others may be writing what lies beside the row.
-    in_ = Reader(p.in_place ? make_segment<V::kX>(x, columns, x, x + columns)
-                            : make_segment<V::kX>(x, columns, p.x, p.x_end),
-                 this->lane(), group);
+    x_ = static_cast<const In*>(p.x) + r * p.x_row_stride + first;
+    y_ = static_cast<Out*>(p.y) + r * p.y_row_stride + first;
+    phase_ = int(phase_of(y_, kVectorBytes) / sizeof(Out));
+    const int end = columns + phase_;
+    tail_ = columns > 0 && end < slots() ? end % V::kItems : 0;
+    tail_lane_ = end / V::kItems;
+    access_ = access_of(x_ - phase_, sizeof(typename V::Loaded));
   }
 
-  LK_DEVICE void fetch(int, One& batch) const { batch.words[0] = in_.fetch(0); }
-  LK_DEVICE void begin_store(int) {}
-  template <int>
-  LK_DEVICE int tail_window(int) const {
-    return -1;
+  LK_DEVICE void fetch(int, Batch<1>& batch) const {
+    batch.words[0] = filler_words<V::kX, V::kLoadedWords>();
+    batch.edge = In(WordOps<V::kX>::kFiller);
+    const int c = first_column();
+    if (whole(c)) {
+      batch.words[0] = load_at<V>(x_ + c, access_);
+    } else if (!by_lanes()) {
+      std::uint32_t bits[V::kItems];
+#pragma unroll
+      for (int e = 0; e < V::kItems; ++e) {
+        bits[e] = In(WordOps<V::kX>::kFiller);
+        if (there(column_of(e))) bits[e] = ptx::ld_global(x_ + column_of(e));
+      }
+      constexpr int kPerWord = V::In::kPerWord;
+#pragma unroll
+      for (int i = 0; i < V::kLoadedWords; ++i) {
+        batch.words[0].v[i] = bits[i * kPerWord];
+        if constexpr (kPerWord == 2) batch.words[0].v[i] |= bits[i * kPerWord + 1] << 16;
+      }
+    }
+    if (by_lanes() && there(edge_column())) batch.edge = ptx::ld_global(x_ + edge_column());
   }
-  template <int>
-  LK_DEVICE void put_tail(int, const typename V::Stored&) const {}
-  LK_DEVICE void arrive(int, One& batch, float turn) {
-    in_.begin(this->lanes() * V::kItems);
-    batch.words[0] = in_.realign(0, batch.words[0]);
-    this->make_values(batch.words[0], turn);
+  LK_DEVICE void arrive(int, Batch<1>& batch, float turn) const {
+    if (by_lanes() && ptx::vote_sync_any(phase_ != 0 || tail_ != 0)) {
+      const int from = group_lane() + (this->lane() == 0 ? 0 : V::kItems);
+      select_words(this->lane() == 0 ? phase_ != 0 : tail_ != 0 && this->lane() == tail_lane_,
+                   gathered<V>(batch.edge, from), batch.words[0]);
+    }
+    if (turn == 1.0f) return;
+    turn_words<V::kX>(turn, batch.words[0]);
+    mask_words<V::kX>(batch.words[0], [&](int e) { return there(column_of(e)); });
   }
   template <int kCount>
-  LK_DEVICE void put(int, int, const typename V::Stored& words) {
-    RowWriter<V::kY> out(y_, this->cols, this->lane(), this->lanes());
-    out.put(0, words);
-    out.finish(this->lanes() * V::kItems);
+  LK_DEVICE void put(int, int, const typename V::Stored& words) const {
+    const int c = first_column();
+    if (whole(c)) store_vector<V::kStoredWords>(y_ + c, words);
+    if (!by_lanes()) {
+      if (whole(c)) return;
+#pragma unroll
+      for (int e = 0; e < V::kItems; ++e) {
+        constexpr int kPerWord = V::Out::kPerWord;
+        if (there(column_of(e))) {
+          ptx::st_global(y_ + column_of(e), Out(words.v[e / kPerWord] >> (e % kPerWord * 16)));
+        }
+      }
+    } else if (ptx::vote_sync_any(phase_ != 0 || tail_ != 0)) {
+      const int from = group_lane() + (this->lane() < V::kItems ? 0 : tail_lane_);
+      const std::uint32_t word = scattered<V>(words, from, this->lane() % V::kItems);
+      if (there(edge_column())) ptx::st_global(y_ + edge_column(), Out(word));
+    }
   }
 
  private:
-  using Reader = RowReader<V::kX, V::kItems>;
-  typename V::Out::Element* y_;
-  Reader in_;
+  LK_DEVICE int slots() const { return this->lanes() * V::kItems; }
+  LK_DEVICE bool by_lanes() const { return this->lanes() >= 2 * V::kItems; }
+  LK_DEVICE int group_lane() const {
+    return int(threadIdx.x) % kWarpThreads & ~(this->lanes() - 1);
+  }
+  LK_DEVICE int first_column() const { return this->column() - phase_; }
+  LK_DEVICE int column_of(int e) const {
+    const int c = first_column() + e;
+    return c < 0 ? c + slots() : c;
+  }
+  LK_DEVICE bool whole(int c) const { return c >= 0 && c + V::kItems <= this->cols; }
+  LK_DEVICE bool there(int c) const { return c >= 0 && c < this->cols; }
+  // Lane e has element e of the first vector, lane kItems + e element e of the last one.
+  LK_DEVICE int edge_column() const {
+    const int lane = this->lane();
+    if (lane < V::kItems) return phase_ == 0 ? -1 : lane - phase_ + (lane < phase_ ? slots() : 0);
+    return lane - V::kItems < tail_ ? this->cols - tail_ + lane - V::kItems : -1;
+  }
+
+  const In* x_;
+  Out* y_;
+  int phase_, tail_, tail_lane_;
+  Access access_;
 };
 
 // Of rows of several vectors a lane: the columns that a whole warp owns, in pieces of kCount vectors
@@ -187,8 +314,7 @@ class WarpPart {
     x_ = static_cast<const In*>(p.x) + r * p.x_row_stride + first;
     y_ = static_cast<Out*>(p.y) + r * p.y_row_stride + first;
     phase_ = int(phase_of(y_, kVectorBytes) / sizeof(Out));
-    const std::uint32_t off = phase_of(x_ - phase_, sizeof(typename V::Loaded));
-    access_ = off == 0 ? Access::vectors : off % 4 == 0 ? Access::shifted : Access::elements;
+    access_ = access_of(x_ - phase_, sizeof(typename V::Loaded));
   }
 
   // Vectors w, w + 1, ... of each lane. Waits for nothing where the phases are the same.
@@ -202,11 +328,11 @@ class WarpPart {
       if (c >= 0 && c < piece.cols) batch.edge = ptx::ld_global(x + c);
     }
     if (access_ == Access::vectors) {
-      load(piece, x, batch, load_whole);
+      load(piece, x, batch, load_vector_of<V>);
     } else if (V::In::kPerWord == 1 || access_ == Access::shifted) {
-      load(piece, x, batch, load_words);
+      load(piece, x, batch, load_words_of<V>);
     } else {
-      load(piece, x, batch, load_halves);
+      load(piece, x, batch, load_halves_of<V>);
     }
   }
 
@@ -214,9 +340,9 @@ class WarpPart {
   template <int kCount>
   LK_DEVICE void arrive(int w, Batch<kCount>& batch, float turn) const {
     const Piece<kCount> piece(*this, w);
-    if (phase_ != 0) select_words(lane() == 0, gathered(batch.edge, 0), batch.words[0]);
+    if (phase_ != 0) select_words(lane() == 0, gathered<V>(batch.edge, 0), batch.words[0]);
     if (piece.tail != 0) {
-      const typename V::Loaded tail = gathered(batch.edge, V::kItems);
+      const typename V::Loaded tail = gathered<V>(batch.edge, V::kItems);
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {  // a register array must not be indexed at run time
         select_words(i == piece.tail_window() && lane() == piece.tail_lane(), tail, batch.words[i]);
@@ -315,54 +441,10 @@ class WarpPart {
       }
     }
   }
-  static LK_DEVICE typename V::Loaded load_whole(const In* x) {
-    return load_vector<V::kLoadedWords>(x);
-  }
-  static LK_DEVICE typename V::Loaded load_words(const In* x) {
-    typename V::Loaded words;
-#pragma unroll
-    for (int i = 0; i < V::kLoadedWords; ++i) {
-      words.v[i] = ptx::ld_global(reinterpret_cast<const std::uint32_t*>(x) + i);
-    }
-    return words;
-  }
-  // From within a word.
-  static LK_DEVICE typename V::Loaded load_halves(const In* x) {
-    if constexpr (V::In::kPerWord == 1) return load_words(x);
-    std::uint32_t w[V::kLoadedWords + 1];
-    w[0] = std::uint32_t(ptx::ld_global(x)) << 16;
-#pragma unroll
-    for (int i = 1; i < V::kLoadedWords; ++i) {
-      w[i] = ptx::ld_global(reinterpret_cast<const std::uint32_t*>(x + 1) + i - 1);
-    }
-    w[V::kLoadedWords] = ptx::ld_global(x + V::kItems - 1);
-    typename V::Loaded words;
-#pragma unroll
-    for (int i = 0; i < V::kLoadedWords; ++i) words.v[i] = ptx::shf_r_wrap_b32(w[i], w[i + 1], 16);
-    return words;
-  }
-
-  // The vector of which lane from + e has element e.
-  static LK_DEVICE typename V::Loaded gathered(In edge, int from) {
-    std::uint32_t word = edge;
-    if constexpr (V::In::kPerWord == 2) word |= ptx::shfl_sync_down(word, 1) << 16;
-    typename V::Loaded words;
-#pragma unroll
-    for (int i = 0; i < V::kLoadedWords; ++i) {
-      words.v[i] = ptx::shfl_sync_idx(word, unsigned(from + i * V::In::kPerWord));
-    }
-    return words;
-  }
   // Element e of lane `from` by lane e, to column c.
   LK_DEVICE void scatter(const typename V::Stored& words, int from, Out* y, int c,
                          int cols) const {
-    std::uint32_t word = 0;
-#pragma unroll
-    for (int i = 0; i < V::kStoredWords; ++i) {
-      const std::uint32_t v = ptx::shfl_sync_idx(words.v[i], unsigned(from));
-      word = lane() / V::Out::kPerWord == i ? v : word;
-    }
-    if (V::Out::kPerWord == 2 && lane() % 2 != 0) word >>= 16;
+    const std::uint32_t word = scattered<V>(words, from, lane());
     if (c >= 0 && c < cols) ptx::st_global(y + c, Out(word));
   }
 
@@ -376,6 +458,6 @@ class WarpPart {
 template <class Cfg>
 using Part = std::conditional_t<
     Vectors<Cfg>::kWholeWarp, WarpPart<Cfg>,
-    std::conditional_t<Cfg::value.aligned, AlignedPart<Cfg>, RealignedPart<Cfg>>>;
+    std::conditional_t<Cfg::value.aligned, AlignedPart<Cfg>, RaggedPart<Cfg>>>;
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   using V = Vectors<Cfg>;
   auto& smem = ptx::dynamic_smem<ClusterSmem>();
   if (threadIdx.x == 0) init_cluster_exchange(&smem.partials);
-  ptx::barrier_cluster_arrive_release();
+  ptx::barrier_cluster_arrive_relaxed();
+  __syncthreads();  // this CTA has its mbarrier, too
   const Parked<Cfg> parked{smem.block.parked(), p};
   const int warps = int(blockDim.x) / kWarpThreads;
   const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     float of_class[V::kItems];
     held.sum(own, p.exponent, of_class);
     if constexpr (V::kParks) parked.sum(own, of_class);
-    const Partial mine{.most = most, .sum = own.unit * reduce_cyclic(of_class)};
+    const Partial mine{.most = most, .sum = own.unit * reduce_cyclic<kWarpThreads>(of_class)};
     ptx::barrier_cluster_wait_acquire();  // the peers have started, and read what I told them
     cluster_send(bit_cast<uint2>(mine), &smem.partials);
     const Partial all = combined(cluster_receive(&smem.partials, round),
