@@ -42,6 +42,10 @@ struct Vectors {
   using Stored = Words<kStoredWords>;
 };
 
+// 0, which the compiler does not know: what is computed with it is computed for each row, instead of
+// once and held in registers.
+LK_DEVICE int zero_of(std::int64_t row) { return int(row >> 62); }
+
 // How a row of vectors begins at p.
 LK_DEVICE Access access_of(const void* p, std::uint32_t vector_bytes) {
   const std::uint32_t off = phase_of(p, vector_bytes);
@@ -307,9 +311,7 @@ class WarpPart {
   };
 
   LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns, int) {
-    // + 0, which the compiler does not know: what follows from the lane is computed in each row,
-    // rather than once and held in registers.
-    lane_ = int(threadIdx.x) % kWarpThreads + int(r >> 62);
+    lane_ = int(threadIdx.x) % kWarpThreads + zero_of(r);
     cols_ = columns;
     x_ = static_cast<const In*>(p.x) + r * p.x_row_stride + first;
     y_ = static_cast<Out*>(p.y) + r * p.y_row_stride + first;
@@ -362,7 +364,8 @@ class WarpPart {
   // `zero` is 0, which the compiler does not know: what follows from these is computed again.
   LK_DEVICE void begin_store(int zero) {
     cols_ += zero;
-    phase_ += zero;
+    lane_ = int(threadIdx.x) % kWarpThreads + zero;
+    phase_ = int(phase_of(y_, kVectorBytes) / sizeof(Out)) + zero;
   }
   // Vector i of the piece that begins with vector w. All lanes of the warp execute it.
   template <int kCount>

@@ -90,7 +90,6 @@ class Held {
       for (int w = 0; w < V::kWindows; ++w) {
 #pragma unroll
         for (int i = 0; i < V::kItems; ++i) kept_[w][i] = norm(kept_[w][i]);
-        part.template put<V::kWindows>(0, w, packed<Cfg>(kept_[w]));
       }
       const int last = part.template tail_window<V::kWindows>(0);
       if (last >= 0) {
@@ -101,6 +100,10 @@ class Held {
           for (int i = 0; i < V::kItems; ++i) tail[i] = w == last ? kept_[w][i] : tail[i];
         }
         part.template put_tail<V::kWindows>(0, packed<Cfg>(tail));
+      }
+#pragma unroll
+      for (int w = 0; w < V::kWindows; ++w) {
+        part.template put<V::kWindows>(0, w, packed<Cfg>(kept_[w]));
       }
     } else if (base.fast) {
       recompute<true>(part, base, p, norm, zero);
@@ -157,13 +160,6 @@ class Held {
   template <bool kFast>
   LK_DEVICE void recompute(Part<Cfg>& part, const Base& base, const Params& p, const Norm& norm,
                            std::uint32_t zero) {
-#pragma unroll
-    for (int w = 0; w < V::kWindows; ++w) {
-      typename V::Loaded words = batch_.words[w];
-#pragma unroll
-      for (std::uint32_t& word : words.v) word ^= zero;
-      part.template put<V::kWindows>(0, w, results<Cfg, kFast>(words, base, p, norm));
-    }
     const int last = part.template tail_window<V::kWindows>(0);
     if (last >= 0) {
       typename V::Loaded tail{};
@@ -172,6 +168,13 @@ class Held {
         select_words(w == last, batch_.words[w], tail);
       }
       part.template put_tail<V::kWindows>(0, results<Cfg, kFast>(tail, base, p, norm));
+    }
+#pragma unroll
+    for (int w = 0; w < V::kWindows; ++w) {
+      typename V::Loaded words = batch_.words[w];
+#pragma unroll
+      for (std::uint32_t& word : words.v) word ^= zero;
+      part.template put<V::kWindows>(0, w, results<Cfg, kFast>(words, base, p, norm));
     }
   }
 

@@ -57,10 +57,12 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   const int warps = int(blockDim.x) / kWarpThreads;
   const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
   std::uint32_t round = 0;
-  for (std::int64_t r = ptx::clusterid().x; r < p.rows; r += ptx::nclusterid().x, ++round) {
+  for (;; ++round) {
+    const std::int64_t r = ptx::clusterid().x + std::int64_t(round) * ptx::nclusterid().x;
+    if (r >= p.rows) break;
+    const int warp = int(ptx::cluster_ctarank()) * warps + warp_of_cta() + zero_of(r);
     const int warp_cols = vectors * kWarpThreads * V::kItems;
-    const std::int64_t first =
-        std::int64_t(int(ptx::cluster_ctarank()) * warps + warp_of_cta()) * warp_cols;
+    const std::int64_t first = std::int64_t(warp) * warp_cols;
     Part<Cfg> part;
     part.locate(p, r, first, columns_within(first, p.cols, warp_cols), kWarpThreads);
     Held<Cfg> held;
