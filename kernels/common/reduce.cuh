@@ -75,48 +75,32 @@ LK_DEVICE float reduce_cta(float v, float* slots, int warps) {
   return reduce_warps<Op>(reduce_lanes<Op>(v), slots, warps);
 }
 
-// The sum of v[e] over all e and lanes of an aligned group of kLanes, those first whose numbers
-// lane * kCount + e are furthest from each other in a circle: it has the same bits wherever in the
-// circle the numbers begin. All lanes of the warp execute it; every lane gets its group's sum.
-template <int kLanes, int kCount>
+// The sum of v[e] of lane l over all of them, those first whose numbers l * kCount + e are furthest
+// from each other in a circle: it has the same bits wherever in the circle the numbers begin. All
+// lanes of the warp execute it and get it.
+template <int kCount>
 LK_DEVICE float reduce_cyclic(float (&v)[kCount]) {
-  static_assert((kCount & (kCount - 1)) == 0 && (kLanes & (kLanes - 1)) == 0);
-  constexpr int kRest = kCount > kLanes ? kCount / kLanes : 1;  // that a lane goes on with
-  const int lane = int(threadIdx.x);
-  int mask = kLanes / 2;
+  constexpr int kHalf = kWarpThreads / 2;
+  static_assert(kCount >= 2 && kCount <= kWarpThreads && (kCount & (kCount - 1)) == 0);
+  const unsigned lane = threadIdx.x % kWarpThreads;
+  unsigned mask = kHalf;
 #pragma unroll
-  for (int half = kCount / 2; half >= kRest && mask > 0; half /= 2, mask /= 2) {
-    const bool upper = (lane & mask) != 0;  // each lane goes on with a half
+  for (int half = kCount / 2; half > 0; half /= 2, mask /= 2) {  // each lane goes on with a half
+    const bool upper = (lane & mask) != 0;
 #pragma unroll
     for (int e = 0; e < half; ++e) {
       const float given = upper ? v[e] : v[e + half];
-      v[e] = (upper ? v[e + half] : v[e]) + ptx::shfl_sync_bfly(given, unsigned(mask));
+      v[e] = (upper ? v[e + half] : v[e]) + ptx::shfl_sync_bfly(given, mask);
     }
   }
 #pragma unroll
-  for (; mask > 0; mask /= 2) v[0] += ptx::shfl_sync_bfly(v[0], unsigned(mask));
-  mask = kLanes / 2;
+  for (; mask > 0; mask /= 2) v[0] += ptx::shfl_sync_bfly(v[0], mask);
+  mask = kHalf;
 #pragma unroll
   for (int half = kCount / 2; half > 0; half /= 2, mask /= 2) {
-#pragma unroll
-    for (int e = 0; e < kRest; ++e) {
-      if (half >= kRest && mask > 0) {  // the others have the other half
-        v[e] += ptx::shfl_sync_bfly(v[e], unsigned(mask));
-      } else if (e < half) {
-        v[e] += v[e + half];
-      }
-    }
+    v[0] += ptx::shfl_sync_bfly(v[0], mask);
   }
   return v[0];
-}
-
-// The same for a number of lanes that is known at run time only.
-template <int kLanes = kWarpThreads, int kCount>
-LK_DEVICE float reduce_cyclic(float (&v)[kCount], int lanes) {
-  if constexpr (kLanes > 1) {
-    if (lanes != kLanes) return reduce_cyclic<kLanes / 2>(v, lanes);
-  }
-  return reduce_cyclic<kLanes>(v);
 }
 
 // Of an array in registers, pairwise.

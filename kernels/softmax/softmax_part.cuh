@@ -81,13 +81,6 @@ LK_DEVICE typename V::Loaded load_halves_of(const typename V::In::Element* x) {
   for (int i = 0; i < V::kLoadedWords; ++i) words.v[i] = ptx::shf_r_wrap_b32(w[i], w[i + 1], 16);
   return words;
 }
-template <class V>
-LK_DEVICE typename V::Loaded load_at(const typename V::In::Element* x, Access access) {
-  if (access == Access::vectors) return load_vector_of<V>(x);
-  if (V::In::kPerWord == 1 || access == Access::shifted) return load_words_of<V>(x);
-  return load_halves_of<V>(x);
-}
-
 // The vector of which lane from + e has element e.
 template <class V>
 LK_DEVICE typename V::Loaded gathered(typename V::In::Element element, int from) {
@@ -183,108 +176,43 @@ class AlignedPart : public PartShape<Cfg> {
   typename V::Out::Element* y_;
 };
 
-// Rows that are misaligned, or end within a vector: as in WarpPart, with lanes enough that each of
-// the elements at the ends has its own; fewer lanes load and store theirs one by one.
 template <class Cfg>
-class RaggedPart : public PartShape<Cfg> {
+class RealignedPart : public PartShape<Cfg> {
  public:
   using V = Vectors<Cfg>;
-  using In = typename V::In::Element;
-  using Out = typename V::Out::Element;
   template <int>
   struct Batch {
     typename V::Loaded words[1];
-    In edge;
   };
 
   LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns,
                         int group) {
     this->shape(columns, group);
-    x_ = static_cast<const In*>(p.x) + r * p.x_row_stride + first;
-    y_ = static_cast<Out*>(p.y) + r * p.y_row_stride + first;
-    phase_ = int(phase_of(y_, kVectorBytes) / sizeof(Out));
-    const int end = columns + phase_;
-    tail_ = columns > 0 && end < slots() ? end % V::kItems : 0;
-    tail_lane_ = end / V::kItems;
-    access_ = access_of(x_ - phase_, sizeof(typename V::Loaded));
+    y_ = static_cast<typename V::Out::Element*>(p.y) + r * p.y_row_stride + first;
+    const auto* x = static_cast<const typename V::In::Element*>(p.x) + r * p.x_row_stride + first;
+    // In place, others may be writing what lies beside the row.
+    in_ = Reader(p.in_place ? make_segment<V::kX>(x, columns, x, x + columns)
+                            : make_segment<V::kX>(x, columns, p.x, p.x_end),
+                 this->lane(), group);
   }
 
-  LK_DEVICE void fetch(int, Batch<1>& batch) const {
-    batch.words[0] = filler_words<V::kX, V::kLoadedWords>();
-    batch.edge = In(WordOps<V::kX>::kFiller);
-    const int c = first_column();
-    if (whole(c)) {
-      batch.words[0] = load_at<V>(x_ + c, access_);
-    } else if (!by_lanes()) {
-      std::uint32_t bits[V::kItems];
-#pragma unroll
-      for (int e = 0; e < V::kItems; ++e) {
-        bits[e] = In(WordOps<V::kX>::kFiller);
-        if (there(column_of(e))) bits[e] = ptx::ld_global(x_ + column_of(e));
-      }
-      constexpr int kPerWord = V::In::kPerWord;
-#pragma unroll
-      for (int i = 0; i < V::kLoadedWords; ++i) {
-        batch.words[0].v[i] = bits[i * kPerWord];
-        if constexpr (kPerWord == 2) batch.words[0].v[i] |= bits[i * kPerWord + 1] << 16;
-      }
-    }
-    if (by_lanes() && there(edge_column())) batch.edge = ptx::ld_global(x_ + edge_column());
-  }
-  LK_DEVICE void arrive(int, Batch<1>& batch, float turn) const {
-    if (by_lanes() && ptx::vote_sync_any(phase_ != 0 || tail_ != 0)) {
-      const int from = group_lane() + (this->lane() == 0 ? 0 : V::kItems);
-      select_words(this->lane() == 0 ? phase_ != 0 : tail_ != 0 && this->lane() == tail_lane_,
-                   gathered<V>(batch.edge, from), batch.words[0]);
-    }
-    if (turn == 1.0f) return;
-    turn_words<V::kX>(turn, batch.words[0]);
-    mask_words<V::kX>(batch.words[0], [&](int e) { return there(column_of(e)); });
+  LK_DEVICE void fetch(int, Batch<1>& batch) const { batch.words[0] = in_.fetch(0); }
+  LK_DEVICE void arrive(int, Batch<1>& batch, float turn) {
+    in_.begin(this->lanes() * V::kItems);
+    batch.words[0] = in_.realign(0, batch.words[0]);
+    this->make_values(batch.words[0], turn);
   }
   template <int kCount>
-  LK_DEVICE void put(int, int, const typename V::Stored& words) const {
-    const int c = first_column();
-    if (whole(c)) store_vector<V::kStoredWords>(y_ + c, words);
-    if (!by_lanes()) {
-      if (whole(c)) return;
-#pragma unroll
-      for (int e = 0; e < V::kItems; ++e) {
-        constexpr int kPerWord = V::Out::kPerWord;
-        if (there(column_of(e))) {
-          ptx::st_global(y_ + column_of(e), Out(words.v[e / kPerWord] >> (e % kPerWord * 16)));
-        }
-      }
-    } else if (ptx::vote_sync_any(phase_ != 0 || tail_ != 0)) {
-      const int from = group_lane() + (this->lane() < V::kItems ? 0 : tail_lane_);
-      const std::uint32_t word = scattered<V>(words, from, this->lane() % V::kItems);
-      if (there(edge_column())) ptx::st_global(y_ + edge_column(), Out(word));
-    }
+  LK_DEVICE void put(int, int, const typename V::Stored& words) {
+    RowWriter<V::kY> out(y_, this->cols, this->lane(), this->lanes());
+    out.put(0, words);
+    out.finish(this->lanes() * V::kItems);
   }
 
  private:
-  LK_DEVICE int slots() const { return this->lanes() * V::kItems; }
-  LK_DEVICE bool by_lanes() const { return this->lanes() >= 2 * V::kItems; }
-  LK_DEVICE int group_lane() const {
-    return int(threadIdx.x) % kWarpThreads & ~(this->lanes() - 1);
-  }
-  LK_DEVICE int first_column() const { return this->column() - phase_; }
-  LK_DEVICE int column_of(int e) const {
-    const int c = first_column() + e;
-    return c < 0 ? c + slots() : c;
-  }
-  LK_DEVICE bool whole(int c) const { return c >= 0 && c + V::kItems <= this->cols; }
-  LK_DEVICE bool there(int c) const { return c >= 0 && c < this->cols; }
-  // Lane e has element e of the first vector, lane kItems + e element e of the last one.
-  LK_DEVICE int edge_column() const {
-    const int lane = this->lane();
-    if (lane < V::kItems) return phase_ == 0 ? -1 : lane - phase_ + (lane < phase_ ? slots() : 0);
-    return lane - V::kItems < tail_ ? this->cols - tail_ + lane - V::kItems : -1;
-  }
-
-  const In* x_;
-  Out* y_;
-  int phase_, tail_, tail_lane_;
-  Access access_;
+  using Reader = RowReader<V::kX, V::kItems>;
+  typename V::Out::Element* y_;
+  Reader in_;
 };
 
 // Of rows of several vectors a lane: the columns that a whole warp owns, in pieces of kCount vectors
@@ -461,6 +389,6 @@ class WarpPart {
 template <class Cfg>
 using Part = std::conditional_t<
     Vectors<Cfg>::kWholeWarp, WarpPart<Cfg>,
-    std::conditional_t<Cfg::value.aligned, AlignedPart<Cfg>, RaggedPart<Cfg>>>;
+    std::conditional_t<Cfg::value.aligned, AlignedPart<Cfg>, RealignedPart<Cfg>>>;
 
 }  // namespace libkernels::inline LK_BACKEND::op::softmax

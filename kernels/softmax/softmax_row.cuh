@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/softmax/softmax_part.cuh"
-#include "kernels/softmax/softmax_split.cuh"
 #include "kernels/softmax/softmax_words.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
@@ -183,23 +182,6 @@ class Held {
 };
 
 LK_DEVICE int warp_of_cta() { return int(threadIdx.x) / kWarpThreads; }
-
-// What warps make of the partial results of `count` warps, in shared memory: lane l takes l, l + 32,
-// ..., in this order. All lanes get it.
-LK_DEVICE Partial combined(const uint2* partials, int count, const Params& p) {
-  const int lane = int(threadIdx.x) % kWarpThreads;
-  float most = kMinusInfinity;
-  for (int i = lane; i < count; i += kWarpThreads) {
-    most = MaxNaN::combine(most, bit_cast<Partial>(ptx::ld_shared(partials + i)).most);
-  }
-  most = reduce_lanes<MaxNaN>(most);
-  const float less = subtrahend(most, p.exponent, p.zero_neg_inf_row);
-  float sum = 0;
-  for (int i = lane; i < count; i += kWarpThreads) {
-    sum += rebased(bit_cast<Partial>(ptx::ld_shared(partials + i)), less, p.exponent);
-  }
-  return {.most = most, .sum = reduce_lanes<Sum>(sum)};
-}
 
 // How many of `most` columns from `first` on lie before `end`.
 LK_DEVICE int columns_within(std::int64_t first, std::int64_t end, int most) {

@@ -22,23 +22,23 @@ namespace {
 constexpr Config kSm80Configs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::warp, 1, 128, 8, true},
-    {DType::f32, DType::f32, Path::warp, 1, 128, 8, false},
+    {DType::f32, DType::f32, Path::warp, 1, 128, 12, false},
     {DType::f32, DType::f32, Path::warp, 4, 128, 10},
     {DType::f32, DType::f32, Path::warp, 8, 128, 7},
     {DType::f16, DType::f16, Path::warp, 1, 128, 8, true},
-    {DType::f16, DType::f16, Path::warp, 1, 128, 8, false},
+    {DType::f16, DType::f16, Path::warp, 1, 128, 12, false},
     {DType::f16, DType::f16, Path::warp, 2, 128, 7},
     {DType::f16, DType::f16, Path::warp, 4, 128, 8},
     {DType::f16, DType::f32, Path::warp, 1, 128, 8, true},
-    {DType::f16, DType::f32, Path::warp, 1, 128, 8, false},
+    {DType::f16, DType::f32, Path::warp, 1, 128, 12, false},
     {DType::f16, DType::f32, Path::warp, 4, 128, 10},
     {DType::f16, DType::f32, Path::warp, 8, 128, 7},
     {DType::bf16, DType::bf16, Path::warp, 1, 128, 8, true},
-    {DType::bf16, DType::bf16, Path::warp, 1, 128, 8, false},
+    {DType::bf16, DType::bf16, Path::warp, 1, 128, 12, false},
     {DType::bf16, DType::bf16, Path::warp, 2, 128, 7},
     {DType::bf16, DType::bf16, Path::warp, 4, 128, 8},
     {DType::bf16, DType::f32, Path::warp, 1, 128, 8, true},
-    {DType::bf16, DType::f32, Path::warp, 1, 128, 8, false},
+    {DType::bf16, DType::f32, Path::warp, 1, 128, 12, false},
     {DType::bf16, DType::f32, Path::warp, 4, 128, 10},
     {DType::bf16, DType::f32, Path::warp, 8, 128, 7},
 };
@@ -76,8 +76,9 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       base[i] = held[i].base(less, p.exponent, p.log);
       float of_class[V::kItems];
       held[i].sum(base[i], p.exponent, of_class);
-      sum[i] = reduce_cyclic(of_class, V::kWholeWarp ? kWarpThreads : 1 << log2);
+      sum[i] = V::kWholeWarp ? reduce_cyclic(of_class) : reduce_array<Sum>(of_class);
     }
+    if constexpr (!V::kWholeWarp) reduce_lanes<Sum>(sum, 1 << log2);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       held[i].store(part[i], base[i], p, Norm(p, base[i].unit * sum[i]));

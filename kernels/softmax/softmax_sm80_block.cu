@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     float of_class[V::kItems];
     held.sum(base, p.exponent, of_class);
     if constexpr (V::kParks) parked.sum(base, of_class);
-    float sum = base.unit * reduce_cyclic<kWarpThreads>(of_class);
+    float sum = base.unit * reduce_cyclic(of_class);
     sum = reduce_warps<Sum>(sum, smem.slots[1], warps);
     const Norm norm(p, sum);
     held.store(part, base, p, norm);

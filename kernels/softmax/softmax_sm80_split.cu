@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       const Base own = held.base(subtrahend(most, p.exponent, true), p.exponent, false);
       float of_class[Vectors<Cfg>::kItems];
       held.sum(own, p.exponent, of_class);
-      const float of_warp = own.unit * reduce_cyclic<kWarpThreads>(of_class);
+      const float of_warp = own.unit * reduce_cyclic(of_class);
       const float sum = reduce_warps<Sum>(of_warp, smem.slots[1], kSplitWarps);
       if (threadIdx.x == 0) smem.blocks[blocks] = {.most = most, .sum = sum};
     }

@@ -40,9 +40,20 @@ constexpr Config kSm90ClusterConfigs[] = {
 };
 
 struct alignas(16) ClusterSmem {
-  ClusterExchange<uint2, kMostClusterWarps> partials;
+  ClusterExchange<uint2> partials;
   BlockSmem block;
 };
+
+// The row's maximum and sum from those of the CTAs' shares.
+LK_DEVICE Partial combined(const uint2* of_cta, const Params& p) {
+  const int lane = int(threadIdx.x) % kMaxClusterCtas;
+  Partial mine{.most = kMinusInfinity, .sum = 0};
+  if (lane < int(ptx::cluster_nctarank())) mine = bit_cast<Partial>(of_cta[lane]);
+  const float most = reduce_lanes<MaxNaN, kMaxClusterCtas>(mine.most);
+  const float less = subtrahend(most, p.exponent, p.zero_neg_inf_row);
+  const float sum = lane < int(ptx::cluster_nctarank()) ? rebased(mine, less, p.exponent) : 0;
+  return {.most = most, .sum = reduce_lanes<Sum, kMaxClusterCtas>(sum)};
+}
 
 // A row a cluster.
 template <class Cfg>
@@ -52,14 +63,11 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   auto& smem = ptx::dynamic_smem<ClusterSmem>();
   if (threadIdx.x == 0) init_cluster_exchange(&smem.partials);
   ptx::barrier_cluster_arrive_relaxed();
-  __syncthreads();  // this CTA has its mbarrier, too
   const Parked<Cfg> parked{smem.block.parked(), p};
   const int warps = int(blockDim.x) / kWarpThreads;
   const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
   std::uint32_t round = 0;
-  for (;; ++round) {
-    const std::int64_t r = ptx::clusterid().x + std::int64_t(round) * ptx::nclusterid().x;
-    if (r >= p.rows) break;
+  for (std::int64_t r = ptx::clusterid().x; r < p.rows; r += ptx::nclusterid().x, ++round) {
     const int warp = int(ptx::cluster_ctarank()) * warps + warp_of_cta() + zero_of(r);
     const int warp_cols = vectors * kWarpThreads * V::kItems;
     const std::int64_t first = std::int64_t(warp) * warp_cols;
@@ -70,16 +78,20 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     if constexpr (V::kParks) most = parked.load_and_find_most(part);
     held.fetch(part);
     held.arrive(part, p.exponent);
-    most = reduce_lanes<MaxNaN>(MaxNaN::combine(held.most(), most));
+    most = MaxNaN::combine(held.most(), most);
+    most = reduce_cta<MaxNaN>(most, smem.block.slots[0], warps);
     const Base own = held.base(subtrahend(most, p.exponent, true), p.exponent, p.log);
     float of_class[V::kItems];
     held.sum(own, p.exponent, of_class);
     if constexpr (V::kParks) parked.sum(own, of_class);
-    const Partial mine{.most = most, .sum = own.unit * reduce_cyclic<kWarpThreads>(of_class)};
+    float sum = own.unit * reduce_cyclic(of_class);
+    sum = reduce_warps<Sum>(sum, smem.block.slots[1], warps);
     ptx::barrier_cluster_wait_acquire();  // the peers have started, and read what I told them
-    cluster_send(bit_cast<uint2>(mine), &smem.partials);
-    const Partial all = combined(cluster_receive(&smem.partials, round),
-                                 warps * int(ptx::cluster_nctarank()), p);
+    if (warp_of_cta() == 0) {
+      const Partial share{.most = most, .sum = sum};
+      cluster_send(bit_cast<uint2>(share), &smem.partials);
+    }
+    const Partial all = combined(cluster_receive(&smem.partials, round), p);
     // Not where the grid has a cluster for every row.
     if (r + ptx::nclusterid().x < p.rows) ptx::barrier_cluster_arrive_release();
     const float less = subtrahend(all.most, p.exponent, p.zero_neg_inf_row);
