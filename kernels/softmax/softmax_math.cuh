@@ -2,8 +2,9 @@
 //
 // Values are v = turn * x (softmax_plan.h), of which the largest is subtracted before anything is
 // scaled. Errors, in units of 2^-23 relative to exp(scale (x - m)) and with a = |scale (x - m)|:
-// d 0.5 a, t 0.5 a (the fma's rounding; hi + lo has none to speak of), ex2 2. Then the sum of such
-// terms, its reciprocal 0.5 and the product 0.5.
+// d 0.5 a, t 0.5 a (the fma's rounding; hi + lo has none to speak of), ex2 2. By one fma, where
+// results have 16 bits: its factor 0.5 a at most (0.1 a with scale 1), t 0.5 a or, of bf16, 1.4 if
+// that is more. Then the sum of such terms, its reciprocal 0.5 and the product 0.5.
 //
 // Special values need no branches. A NaN or an infinite x that wins makes d NaN in its own column
 // at least, then the sum, then the row. -inf elsewhere: d and t are -inf, exp is 0, and the
@@ -57,8 +58,8 @@ struct Base {
 // kVote: all lanes of the warp have the same subtrahend.
 template <DType kOut, bool kVote>
 LK_DEVICE Base make_base(float less, const Exponent& e, bool log) {
-  constexpr float kMost = 0x1p20f;  // `back` is off by so little that t has no larger error
-  constexpr float kRoom = kOut == DType::bf16 ? 8 : 0;
+  constexpr float kMost = 0x1p20f;  // so far off `back` is below 1/16, and t no larger for it
+  constexpr float kRoom = kOut == DType::bf16 ? 8 : 0;  // bf16 ends at 2^-133, fp32 at 2^-126
   const float most = less * e.rate;
   const float back = most - kRoom;
   bool fast = !log && e.direct != 0 && fabsf(most) <= kMost;

@@ -1,8 +1,9 @@
 // Softmax: the columns of a row that a warp, or a group of its lanes, owns, and how they are loaded
 // and stored. Every generation's kernels for unit column strides are made of this.
 //
-// AlignedPart serves rows of whole aligned vectors, RealignedPart all others. Both give lane i of
-// the group the vectors i, i + lanes, ... of the part, so that sums do not depend on which it is.
+// WarpPart serves rows of several vectors a lane, however they are aligned. Of shorter rows, a vector
+// a lane, AlignedPart serves those of whole aligned vectors, RealignedPart all others; both give
+// lane i of the group vector i, so that sums do not depend on which it is.
 #pragma once
 
 #include <type_traits>
@@ -42,9 +43,9 @@ struct Vectors {
   using Stored = Words<kStoredWords>;
 };
 
-// 0, which the compiler does not know: what is computed with it is computed for each row, instead of
-// once and held in registers.
-LK_DEVICE int zero_of(std::int64_t row) { return int(row >> 62); }
+// 0, which the compiler does not know: what is computed with it is computed for each row or chunk,
+// instead of once and held in registers.
+LK_DEVICE int zero_of(std::int64_t index) { return int(index >> 62); }
 
 // How a row of vectors begins at p.
 LK_DEVICE Access access_of(const void* p, std::uint32_t vector_bytes) {
@@ -165,7 +166,9 @@ class AlignedPart : public PartShape<Cfg> {
       batch.words[0] = load_vector<V::kLoadedWords>(x_ + this->column());
     }
   }
-  LK_DEVICE void arrive(int, Batch<1>& batch, float turn) { this->make_values(batch.words[0], turn); }
+  LK_DEVICE void arrive(int, Batch<1>& batch, float turn) {
+    this->make_values(batch.words[0], turn);
+  }
   template <int kCount>
   LK_DEVICE void put(int, int, const typename V::Stored& words) {
     if (this->column() < this->cols) store_vector<V::kStoredWords>(y_ + this->column(), words);
@@ -239,7 +242,7 @@ class WarpPart {
   };
 
   LK_DEVICE void locate(const Params& p, std::int64_t r, std::int64_t first, int columns, int) {
-    lane_ = int(threadIdx.x) % kWarpThreads + zero_of(r);
+    lane_ = int(threadIdx.x) % kWarpThreads + zero_of(r | first);
     cols_ = columns;
     x_ = static_cast<const In*>(p.x) + r * p.x_row_stride + first;
     y_ = static_cast<Out*>(p.y) + r * p.y_row_stride + first;
@@ -252,17 +255,17 @@ class WarpPart {
   LK_DEVICE void fetch(int w, Batch<kCount>& batch) const {
     const Piece<kCount> piece(*this, w);
     const In* x = x_ + w * kSlots;
-    batch.edge = In(WordOps<V::kX>::kFiller);
-    if (phase_ != 0 || piece.tail != 0) {
-      const int c = piece.column_of_edge(phase_);
-      if (c >= 0 && c < piece.cols) batch.edge = ptx::ld_global(x + c);
-    }
     if (access_ == Access::vectors) {
       load(piece, x, batch, load_vector_of<V>);
     } else if (V::In::kPerWord == 1 || access_ == Access::shifted) {
       load(piece, x, batch, load_words_of<V>);
     } else {
       load(piece, x, batch, load_halves_of<V>);
+    }
+    batch.edge = In(WordOps<V::kX>::kFiller);
+    if (phase_ != 0 || piece.tail != 0) {
+      const int c = piece.column_of_edge(phase_);
+      if (c >= 0 && c < piece.cols) batch.edge = ptx::ld_global(x + c);
     }
   }
 
@@ -373,8 +376,7 @@ class WarpPart {
     }
   }
   // Element e of lane `from` by lane e, to column c.
-  LK_DEVICE void scatter(const typename V::Stored& words, int from, Out* y, int c,
-                         int cols) const {
+  LK_DEVICE void scatter(const typename V::Stored& words, int from, Out* y, int c, int cols) const {
     const std::uint32_t word = scattered<V>(words, from, lane());
     if (c >= 0 && c < cols) ptx::st_global(y + c, Out(word));
   }

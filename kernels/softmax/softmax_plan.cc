@@ -66,10 +66,25 @@ bool x_aligned(const Problem& p) {
 }
 bool y_aligned(const Problem& p) { return aligned(p, p.y, p.y_row_stride, p.y_type, kVectorBytes); }
 
+// Does x begin each of y's vectors with one of its own?
+bool same_phase(const Problem& p) {
+  const auto elements = [](const void* data, DType type) {
+    return reinterpret_cast<std::uintptr_t>(data) / size_of(type);
+  };
+  const std::uintptr_t apart = elements(p.x, p.x_type) - elements(p.y, p.y_type);
+  return apart % unsigned(items_of(p.y_type)) == 0 &&
+         (p.rows == 1 || (p.x_row_stride - p.y_row_stride) % items_of(p.y_type) == 0);
+}
+
 // What misalignment costs.
-const char* alignment_text(const Problem& p) {
+const char* alignment_text(const Problem& p, int windows) {
   const bool x = x_aligned(p), y = y_aligned(p);
-  return x   ? y ? "rows of x and y are aligned" : "rows of y are misaligned: shuffled"
+  if (x && y) return "rows of x and y are aligned";
+  if (windows > 1) {
+    return same_phase(p) ? "rows of x and y are misaligned alike: only their ends go by element"
+                         : "rows of x and y are not aligned alike: x by words";
+  }
+  return x   ? "rows of y are misaligned: shuffled"
          : y ? "rows of x are misaligned: loaded once, shuffled"
              : "rows of x and y are misaligned: shuffled for loads and stores";
 }
@@ -80,23 +95,23 @@ std::string path_text(const Problem& problem, const Plan& plan) {
   switch (plan.path) {
     case Path::warp:
       return fmt::format("{} lane(s) a row, {} vector(s) of {} columns each; {}", 1 << p.lanes_log2,
-                         plan.windows, items, alignment_text(problem));
+                         plan.windows, items, alignment_text(problem, plan.windows));
     case Path::block:
     case Path::parked:
       return fmt::format("a CTA a row, {} vectors of {} columns a thread in registers{}; {}",
                          plan.windows, items,
                          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
-                         alignment_text(problem));
+                         alignment_text(problem, plan.windows));
     case Path::cluster:
     case Path::cluster_parked:
       return fmt::format(
           "a cluster of {} CTAs a row, {} vectors of {} columns a thread in registers{}; {}",
           plan.cluster, plan.windows, items,
           p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
-          alignment_text(problem));
+          alignment_text(problem, plan.windows));
     case Path::split:
       return fmt::format("each row in {} chunks of {} columns, read twice; {}", p.chunks.divisor,
-                         p.chunk_cols, alignment_text(problem));
+                         p.chunk_cols, alignment_text(problem, plan.windows));
     case Path::strided:  // softmax_strided_plan.cc
       break;
   }

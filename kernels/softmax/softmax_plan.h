@@ -83,10 +83,11 @@ struct Params {
 
 struct Plan {
   Path path;
-  int windows;    // vectors that a thread holds in registers
-  int threads;    // of a CTA
-  bool aligned;   // warp, one vector a lane: rows of whole aligned vectors have a kernel of their own
-  int cluster;    // CTAs that share a row; strided: a tile
+  int windows;  // vectors that a thread holds in registers
+  int threads;  // of a CTA
+  bool
+      aligned;  // warp, one vector a lane: rows of whole aligned vectors have a kernel of their own
+  int cluster;  // CTAs that share a row; strided: a tile
   Params params;  // partials unset
   std::size_t workspace_bytes;
 

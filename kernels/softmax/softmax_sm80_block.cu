@@ -18,10 +18,10 @@
 namespace libkernels::inline LK_BACKEND::op::softmax {
 namespace {
 
-// The first that has the threads: rows of up to 256 have 80 registers where they realign, of which
-// 64 would spill. H200, 2026-11-30, 2^27 elements of 2048 to 32768 columns: bf16 4.02 to 4.16 TB/s,
-// fp32 4.05 to 4.10, with 24 bytes of a thread spilled 3.91; 65536 columns of bf16 3.41.
-// Misaligned: 4095 columns bf16 3.27, fp32 4.05; 50257 columns 2.39 and 3.07.
+// The first that has the threads. H200, 2026-12-01, 2^27 elements of 2048 to 32768 columns, of the
+// copy ceiling: bf16 0.997 (2048), 0.98 (4096, 8192), 0.97 (16384), 0.96 (32768), fp32 0.98 (4096).
+// Misaligned: bf16 0.98 (4095) and 0.95 (8191), f16 0.98 and fp32 0.97 (4095); x alone by one
+// element 0.97 and y alone 0.94 (4096 columns of bf16).
 constexpr Config kSm80BlockConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::block, 8, 256, 4},

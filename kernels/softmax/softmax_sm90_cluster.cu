@@ -23,10 +23,13 @@
 namespace libkernels::inline LK_BACKEND::op::softmax {
 namespace {
 
-// As many CTAs as no register spills for. H200, 2026-12-01, 2^27 elements, of the copy ceiling:
-// bf16 0.951 (65536 columns), 0.945 (131072), 0.909 (262144), 0.69 (1048576); fp32 0.964 (65536),
-// 0.965 (131072), 0.899 (262144). One row of 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.61
-// (50257), 0.71 (128255); fp32 0.84 and 0.85. Asking the L2 for the row after next costs a fifth.
+// As many CTAs as no register spills for, but up to 6 of a thread that only rows after the first
+// need. H200, 2026-12-01, 2^27 elements, of the copy ceiling: bf16 0.956 (65536 columns), 0.968
+// (131072), 0.912 (151936); fp32 0.962 (131072), 0.899 (151936). Misaligned: bf16 0.942 (50257 and
+// 128255), f16 0.943 and 0.938, fp32 0.949 and 0.918; x alone by one element 0.809 (131072 of bf16).
+// The loads come first: with what the ends of rows need before them 0.949 (131072 of bf16). Maxima
+// and sums of warps exchanged instead of those of CTAs: 0.897. Asking the L2 for the row after next
+// costs a fifth. Parked rows as of 2026-11-30: bf16 0.69 (1048576 columns).
 constexpr Config kSm90ClusterConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::cluster, 8, 512, 2},
@@ -66,8 +69,9 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   const Parked<Cfg> parked{smem.block.parked(), p};
   const int warps = int(blockDim.x) / kWarpThreads;
   const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
-  std::uint32_t round = 0;
-  for (std::int64_t r = ptx::clusterid().x; r < p.rows; r += ptx::nclusterid().x, ++round) {
+  for (std::uint32_t round = 0;; ++round) {
+    const std::int64_t r = ptx::clusterid().x + std::int64_t(round) * ptx::nclusterid().x;
+    if (r >= p.rows) break;
     const int warp = int(ptx::cluster_ctarank()) * warps + warp_of_cta() + zero_of(r);
     const int warp_cols = vectors * kWarpThreads * V::kItems;
     const std::int64_t first = std::int64_t(warp) * warp_cols;
