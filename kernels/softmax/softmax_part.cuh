@@ -1,9 +1,9 @@
 // Softmax: the columns of a row that a warp, or a group of its lanes, owns, and how they are loaded
 // and stored. Every generation's kernels for unit column strides are made of this.
 //
-// WarpPart serves rows of several vectors a lane, however they are aligned. Of shorter rows, a vector
-// a lane, AlignedPart serves those of whole aligned vectors, RealignedPart all others; both give
-// lane i of the group vector i, so that sums do not depend on which it is.
+// WarpPart serves rows of several vectors a lane, however they are aligned. Of shorter rows, of one
+// vector a lane, AlignedPart serves those of whole aligned vectors, RealignedPart all others; both
+// give lane i of the group vector i, so that sums do not depend on which it is.
 #pragma once
 
 #include <type_traits>
@@ -218,8 +218,8 @@ class RealignedPart : public PartShape<Cfg> {
   Reader in_;
 };
 
-// Of rows of several vectors a lane: the columns that a whole warp owns, in pieces of kCount vectors
-// a lane. One piece is in registers; of those beyond, each is a piece of its own.
+// Of rows of several vectors a lane: the columns that a whole warp owns, in pieces of kCount
+// vectors a lane. One piece is in registers; of those beyond, each is a piece of its own.
 //
 // The vectors of a piece are y's aligned ones, from the one in which the piece begins: column c is
 // element c + phase_ of them. What would be beyond the last of them, where the piece ends within a

@@ -18,9 +18,9 @@ namespace {
 
 // As many CTAs as no register spills for. H200, 2026-12-01, 2^27 elements, of the copy ceiling:
 // bf16 0.98 (32 columns), 0.96 (128), 0.95 (256), 0.99 (512, with 7 CTAs 0.956), 0.98 (1024, with 5
-// CTAs 0.92); f16 0.98 (1024); fp32 0.98 (128 to 1024). Misaligned: bf16 0.19 (33), 0.34 (127), 0.36
-// (255), 0.42 (257), 0.915 (511), 0.98 (1023); fp32 0.36 (127), 0.63 (255), 0.98 (511). Short rows
-// by the tree of WarpPart: bf16 0.53 (127), but 0.86 (128).
+// CTAs 0.92); f16 0.98 (1024); fp32 0.98 (128 to 1024). Misaligned: bf16 0.19 (33), 0.34 (127),
+// 0.36 (255), 0.42 (257), 0.915 (511), 0.98 (1023); fp32 0.36 (127), 0.63 (255), 0.98 (511). Short
+// rows by the tree of WarpPart: bf16 0.53 (127), but 0.86 (128).
 constexpr Config kSm80Configs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::warp, 1, 128, 8, true},

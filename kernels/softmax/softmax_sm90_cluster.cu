@@ -26,7 +26,7 @@ namespace {
 // As many CTAs as no register spills for, but up to 6 of a thread that only rows after the first
 // need. H200, 2026-12-01, 2^27 elements, of the copy ceiling: bf16 0.956 (65536 columns), 0.968
 // (131072), 0.912 (151936); fp32 0.962 (131072), 0.899 (151936). Misaligned: bf16 0.942 (50257 and
-// 128255), f16 0.943 and 0.938, fp32 0.949 and 0.918; x alone by one element 0.809 (131072 of bf16).
+// 128255), f16 0.943 and 0.938, fp32 0.949 and 0.918; x alone by one element 0.81 (131072 of bf16).
 // The loads come first: with what the ends of rows need before them 0.949 (131072 of bf16). Maxima
 // and sums of warps exchanged instead of those of CTAs: 0.897. Asking the L2 for the row after next
 // costs a fifth. Parked rows as of 2026-11-30: bf16 0.69 (1048576 columns).
