@@ -59,15 +59,48 @@ LK_DEVICE float reduce_cta(float v, float* slots) {
   return v;
 }
 
-// The same for any number of warps that is known at run time only.
+// Over the warps of a CTA, of which each has a value in all of its lanes.
 template <class Op>
-LK_DEVICE float reduce_cta(float v, float* slots, int warps) {
-  v = reduce_lanes<Op>(v);
+LK_DEVICE float reduce_warps(float v, float* slots, int warps) {
   if (warps == 1) return v;
   const int lane = int(threadIdx.x) % kWarpThreads;
   if (lane == 0) slots[int(threadIdx.x) / kWarpThreads] = v;
   __syncthreads();
   return reduce_lanes<Op>(lane < warps ? slots[lane] : Op::kNeutral);
+}
+
+// The same of a value of each thread, for any number of warps that is known at run time only.
+template <class Op>
+LK_DEVICE float reduce_cta(float v, float* slots, int warps) {
+  return reduce_warps<Op>(reduce_lanes<Op>(v), slots, warps);
+}
+
+// The sum of v[e] of lane l over all of them, those first whose numbers l * kCount + e are furthest
+// from each other in a circle: it has the same bits wherever in the circle the numbers begin. All
+// lanes of the warp execute it and get it.
+template <int kCount>
+LK_DEVICE float reduce_cyclic(float (&v)[kCount]) {
+  constexpr int kHalf = kWarpThreads / 2;
+  static_assert(kCount >= 2 && kCount <= kWarpThreads && (kCount & (kCount - 1)) == 0);
+  const unsigned lane = threadIdx.x % kWarpThreads;
+  unsigned mask = kHalf;
+#pragma unroll
+  for (int half = kCount / 2; half > 0; half /= 2, mask /= 2) {  // each lane goes on with a half
+    const bool upper = (lane & mask) != 0;
+#pragma unroll
+    for (int e = 0; e < half; ++e) {
+      const float given = upper ? v[e] : v[e + half];
+      v[e] = (upper ? v[e + half] : v[e]) + ptx::shfl_sync_bfly(given, mask);
+    }
+  }
+#pragma unroll
+  for (; mask > 0; mask /= 2) v[0] += ptx::shfl_sync_bfly(v[0], mask);
+  mask = kHalf;
+#pragma unroll
+  for (int half = kCount / 2; half > 0; half /= 2, mask /= 2) {
+    v[0] += ptx::shfl_sync_bfly(v[0], mask);
+  }
+  return v[0];
 }
 
 // Of an array in registers, pairwise.

@@ -9,8 +9,7 @@
 
 namespace libkernels::inline LK_BACKEND {
 
-// kWholeWarp: lanes is 32, which saves the selects where lanes would differ in their alignment.
-template <DType T, bool kWholeWarp = false>
+template <DType T>
 class RowWriter {
  public:
   using Element = typename Storage<T>::Element;
@@ -31,20 +30,6 @@ class RowWriter {
   // kItems larger. Columns at and beyond `cols` are not stored. All lanes of the warp execute it.
   LK_DEVICE void put(int first, const Words<kWords>& words) {
     const int c = first + lane() * kItems;
-    if constexpr (kWholeWarp) {
-      // Shuffled even where by nothing: branches around shuffles cost more.
-      std::uint32_t w[2 * kWords];
-#pragma unroll
-      for (int i = 0; i < kWords; ++i) {
-        const std::uint32_t from_left = ptx::shfl_sync_idx(words.v[i], unsigned(lane() - 1) & 31u);
-        w[i] = lane() == 0 ? last_.v[i] : from_left;
-        w[kWords + i] = words.v[i];
-        last_.v[i] = from_left;
-      }
-      const int bytes = 4 * kWords - back_ * int(sizeof(Element));
-      return store(c - back_, first == 0 && lane() == 0 ? 0 : c - back_, cols_,
-                   words_from(bytes / 4, w, unsigned(bytes) & 3u));
-    }
     if (!realign_) return store(c, 0, cols_, words);
     const int warp_lane = int(threadIdx.x) % 32;
     const unsigned left =
@@ -66,28 +51,11 @@ class RowWriter {
   }
 
  private:
-  LK_DEVICE int lane() const { return kWholeWarp ? int(threadIdx.x) % 32 : lane_; }
-  LK_DEVICE int lanes() const { return kWholeWarp ? 32 : lanes_; }
+  LK_DEVICE int lane() const { return lane_; }
+  LK_DEVICE int lanes() const { return lanes_; }
   // Where in its left neighbour's vector, in bytes, a lane's aligned vector begins.
   LK_DEVICE std::uint32_t shift() const {
     return (4 * kWords - std::uint32_t(back_ * int(sizeof(Element)))) % 16;
-  }
-  // The words that begin `skip` words and `bytes` bytes into w. All lanes of a warp skip as many.
-  template <int kSkip = 0>
-  static LK_DEVICE Words<kWords> words_from(int skip, const std::uint32_t (&w)[2 * kWords],
-                                            std::uint32_t bytes) {
-    if constexpr (kSkip < kWords) {
-      if (skip != kSkip) return words_from<kSkip + 1>(skip, w, bytes);
-    }
-    Words<kWords> out;
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) {
-      // Of a whole vector nothing follows, and bytes is 0.
-      const std::uint32_t above =
-          i + kSkip + 1 < 2 * kWords ? w[(i + kSkip + 1) % (2 * kWords)] : 0;
-      out.v[i] = ptx::shf_r_wrap_b32(w[i + kSkip], above, 8 * bytes);
-    }
-    return out;
   }
   // The aligned vector that ends kItems - back columns into `words`.
   LK_DEVICE Words<kWords> shifted(const Words<kWords>& before, const Words<kWords>& words) const {

@@ -2,8 +2,9 @@
 //
 // Values are v = turn * x (softmax_plan.h), of which the largest is subtracted before anything is
 // scaled. Errors, in units of 2^-23 relative to exp(scale (x - m)) and with a = |scale (x - m)|:
-// d 0.5 a, t 0.5 a (the fma's rounding; hi + lo has none to speak of), ex2 2. Then the sum of such
-// terms, its reciprocal 0.5 and the product 0.5.
+// d 0.5 a, t 0.5 a (the fma's rounding; hi + lo has none to speak of), ex2 2. By one fma, where
+// results have 16 bits: its factor 0.5 a at most (0.1 a with scale 1), t 0.5 a or, of bf16, 1.4 if
+// that is more. Then the sum of such terms, its reciprocal 0.5 and the product 0.5.
 //
 // Special values need no branches. A NaN or an infinite x that wins makes d NaN in its own column
 // at least, then the sum, then the row. -inf elsewhere: d and t are -inf, exp is 0, and the
@@ -42,6 +43,37 @@ LK_DEVICE float exponential(float d, const Exponent& e) {
   const float t = exponent_of(d, e);
   if constexpr (kOut == DType::f16 || kNormal) return ptx::ex2_approx_ftz_f32(t);
   return ptx::ex2_approx_f32(t);
+}
+
+// How the terms of a row, or of a part of one, are computed: as they are, or, where results have 16
+// bits and the maximum allows, by one fma: 2^(direct v - back). What `back` is rounded by is common
+// to all terms and the sum. For bf16 it also leaves room for results that are subnormal there.
+struct Base {
+  float less;  // the subtrahend
+  float back;
+  float unit;  // fast: times this a term is exp(scale (x - m)); else 1
+  bool fast;   // 16 bits: by one fma. f32: no term is subnormal
+};
+
+// kVote: all lanes of the warp have the same subtrahend.
+template <DType kOut, bool kVote>
+LK_DEVICE Base make_base(float less, const Exponent& e, bool log) {
+  constexpr float kMost = 0x1p20f;  // so far off `back` is below 1/16, and t no larger for it
+  constexpr float kRoom = kOut == DType::bf16 ? 8 : 0;  // bf16 ends at 2^-133, fp32 at 2^-126
+  const float most = less * e.rate;
+  const float back = most - kRoom;
+  bool fast = !log && e.direct != 0 && fabsf(most) <= kMost;
+  if constexpr (kVote) fast = ptx::vote_sync_all(fast);
+  const float unit = ptx::ex2_approx_ftz_f32(-fmaf(less, e.rate, -back));
+  return {.less = less, .back = back, .unit = fast ? unit : 1.0f, .fast = fast};
+}
+
+template <DType kOut, bool kFast>
+LK_DEVICE float term(float v, const Base& base, const Exponent& e) {
+  if constexpr (kFast && kOut != DType::f32) {
+    return ptx::ex2_approx_ftz_f32(fmaf(v, e.direct, -base.back));
+  }
+  return exponential<kOut, kFast>(difference(v, base.less, e), e);
 }
 
 // What turns the terms of a row into its results: exp(..) * factor + offset, offset 0, or for the

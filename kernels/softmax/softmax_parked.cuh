@@ -44,49 +44,67 @@ struct Parked {
     }
     return most;
   }
-  LK_DEVICE float sum(float less) const {
-    float sum = 0;  // of a dozen vectors: no long chain
-#pragma unroll 1
-    for (int i = 0; i < p.parked; ++i) {
-      float d[V::kItems];
-      differences<Cfg>(parked(i), less, p.exponent, d);
-#pragma unroll
-      for (int j = 0; j < V::kItems; ++j) d[j] = exponential<V::kY, false>(d[j], p.exponent);
-      sum += reduce_array<Sum>(d);
+  // Adds to the sums of Held.
+  LK_DEVICE void sum(const Base& base, float (&of_class)[V::kItems]) const {
+    if (fast(base)) {
+      sum_terms<true>(base, of_class);
+    } else {
+      sum_terms<false>(base, of_class);
     }
-    return sum;
   }
-  LK_DEVICE void store(Part<Cfg>& part, float less, const Norm& norm) const {
-#pragma unroll 1
-    for (int i = 0; i < p.parked; ++i) {
-      float d[V::kItems];
-      differences<Cfg>(parked(i), less, p.exponent, d);
-#pragma unroll
-      for (int j = 0; j < V::kItems; ++j) {
-        d[j] = norm(p.log ? d[j] : exponential<V::kY, false>(d[j], p.exponent));
-      }
-      part.put(V::kWindows + i, packed<Cfg>(d));
+  LK_DEVICE void store(Part<Cfg>& part, const Base& base, Norm norm) const {
+    norm.factor *= base.unit;
+    if (fast(base)) {
+      put_results<true>(part, base, norm);
+    } else {
+      put_results<false>(part, base, norm);
     }
   }
 
  private:
   static constexpr int kAtOnce = 3;
 
+  // Whether terms are subnormal is only known of those in registers.
+  static LK_DEVICE bool fast(const Base& base) { return V::kY != DType::f32 && base.fast; }
+
+  template <bool kFast>
+  LK_DEVICE void sum_terms(const Base& base, float (&of_class)[V::kItems]) const {
+#pragma unroll 1
+    for (int i = 0; i < p.parked; ++i) {  // a dozen vectors: no long chain
+      float v[V::kItems];
+      unpack_columns<V::kX, V::kItems>(parked(i), v);
+#pragma unroll
+      for (int j = 0; j < V::kItems; ++j) of_class[j] += term<V::kY, kFast>(v[j], base, p.exponent);
+    }
+  }
+  template <bool kFast>
+  LK_DEVICE void put_results(Part<Cfg>& part, const Base& base, const Norm& norm) const {
+#pragma unroll 1
+    for (int i = 0; i < p.parked; ++i) {
+      const auto words = results<Cfg, kFast>(parked(i), base, p, norm);
+      part.template put<1>(V::kWindows + i, 0, words);
+      if (part.template tail_window<1>(V::kWindows + i) == 0) {
+        part.template put_tail<1>(V::kWindows + i, words);
+      }
+    }
+  }
   LK_DEVICE typename V::Loaded parked(int i) const {
     return bit_cast<typename V::Loaded>(ptx::ld_shared(place(i)));
   }
   // Vectors i, i + 1, ...
   template <int kCount>
   LK_DEVICE float load(Part<Cfg>& part, int i) const {
-    typename V::Loaded words[kCount];
-    part.fetch(V::kWindows + i, words);
-    part.realign(V::kWindows + i, words);
+    typename Part<Cfg>::template Batch<1> batch[kCount];
+    float most = kMinusInfinity;
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) part.fetch(V::kWindows + i + j, batch[j]);
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
-      prepare<Cfg>(part, V::kWindows + i + j, p.exponent, words[j]);
-      ptx::st_shared(place(i + j), bit_cast<uint4>(words[j]));
+      part.arrive(V::kWindows + i + j, batch[j], p.exponent.turn);
+      ptx::st_shared(place(i + j), bit_cast<uint4>(batch[j].words[0]));
+      most = MaxNaN::combine(most, most_of_words<V::kX>(batch[j].words));
     }
-    return most_of_words<V::kX>(words);
+    return most;
   }
 };
 

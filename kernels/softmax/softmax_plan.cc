@@ -66,10 +66,25 @@ bool x_aligned(const Problem& p) {
 }
 bool y_aligned(const Problem& p) { return aligned(p, p.y, p.y_row_stride, p.y_type, kVectorBytes); }
 
+// Does x begin each of y's vectors with one of its own?
+bool same_phase(const Problem& p) {
+  const auto elements = [](const void* data, DType type) {
+    return reinterpret_cast<std::uintptr_t>(data) / size_of(type);
+  };
+  const std::uintptr_t apart = elements(p.x, p.x_type) - elements(p.y, p.y_type);
+  return apart % unsigned(items_of(p.y_type)) == 0 &&
+         (p.rows == 1 || (p.x_row_stride - p.y_row_stride) % items_of(p.y_type) == 0);
+}
+
 // What misalignment costs.
-const char* alignment_text(const Problem& p) {
+const char* alignment_text(const Problem& p, int windows) {
   const bool x = x_aligned(p), y = y_aligned(p);
-  return x   ? y ? "rows of x and y are aligned" : "rows of y are misaligned: shuffled"
+  if (x && y) return "rows of x and y are aligned";
+  if (windows > 1) {
+    return same_phase(p) ? "rows of x and y are misaligned alike: only their ends go by element"
+                         : "rows of x and y are not aligned alike: x by words";
+  }
+  return x   ? "rows of y are misaligned: shuffled"
          : y ? "rows of x are misaligned: loaded once, shuffled"
              : "rows of x and y are misaligned: shuffled for loads and stores";
 }
@@ -80,23 +95,23 @@ std::string path_text(const Problem& problem, const Plan& plan) {
   switch (plan.path) {
     case Path::warp:
       return fmt::format("{} lane(s) a row, {} vector(s) of {} columns each; {}", 1 << p.lanes_log2,
-                         plan.windows, items, alignment_text(problem));
+                         plan.windows, items, alignment_text(problem, plan.windows));
     case Path::block:
     case Path::parked:
       return fmt::format("a CTA a row, {} vectors of {} columns a thread in registers{}; {}",
                          plan.windows, items,
                          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
-                         alignment_text(problem));
+                         alignment_text(problem, plan.windows));
     case Path::cluster:
     case Path::cluster_parked:
       return fmt::format(
           "a cluster of {} CTAs a row, {} vectors of {} columns a thread in registers{}; {}",
           plan.cluster, plan.windows, items,
           p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
-          alignment_text(problem));
+          alignment_text(problem, plan.windows));
     case Path::split:
       return fmt::format("each row in {} chunks of {} columns, read twice; {}", p.chunks.divisor,
-                         p.chunk_cols, alignment_text(problem));
+                         p.chunk_cols, alignment_text(problem, plan.windows));
     case Path::strided:  // softmax_strided_plan.cc
       break;
   }
@@ -115,7 +130,15 @@ std::string path_text(const Problem& problem, const Plan& plan) {
 Exponent make_exponent(float scale) {
   constexpr double kLog2E = 1.4426950408889634;
   const double a = std::fabs(double(scale));
-  if (a == 0) return {.turn = 0, .shrink = 1, .hi = float(kLog2E), .lo = 0x1p-26f, .linear = 1};
+  if (a == 0) {
+    return {.turn = 0,
+            .shrink = 1,
+            .hi = float(kLog2E),
+            .lo = 0x1p-26f,
+            .linear = 1,
+            .rate = float(kLog2E),
+            .direct = float(kLog2E)};
+  }
   const double shrink = a >= 1 ? 1.0 : a >= 0x1p-60 ? 0.5 : 0x1p-64;
   const double factor = a / shrink * kLog2E;
   const bool huge = factor > double(std::numeric_limits<float>::max());
@@ -125,7 +148,9 @@ Exponent make_exponent(float scale) {
           .shrink = float(shrink),
           .hi = hi,
           .lo = lo,
-          .linear = float(a / shrink)};
+          .linear = float(a / shrink),
+          .rate = float(factor),
+          .direct = a < 0x1p-60 || huge ? 0.0f : float(factor * shrink)};
 }
 
 Path path_of(const Problem& p) {
@@ -142,7 +167,7 @@ Plan make_plan(const Problem& problem) {
   Plan plan{.path = path_of(q),
             .windows = 0,
             .threads = 0,
-            .aligned = q.cols % items == 0 && x_aligned(q) && y_aligned(q),
+            .aligned = false,
             .cluster = 1,
             .params = {},
             .workspace_bytes = 0};
@@ -177,6 +202,7 @@ Plan make_plan(const Problem& problem) {
       p.lanes_log2 = std::min(ceil_log2(ceil_div(q.cols, items)), 5);
       plan.windows = values / items;
       plan.threads = kWarpCtaThreads;
+      plan.aligned = plan.windows == 1 && q.cols % items == 0 && x_aligned(q) && y_aligned(q);
       p.items = ceil_div(q.rows, std::int64_t(kWarpCtaThreads >> p.lanes_log2) *
                                      rows_at_once(plan.windows, plan.aligned));
       break;

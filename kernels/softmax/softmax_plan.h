@@ -36,6 +36,8 @@ struct Exponent {
   float hi,
       lo;  // > 0; their sum is |scale| log2(e) / shrink to 46 bits (beyond a float's range: 25)
   float linear;  // scale (x - m) = linear * d
+  float rate;    // |scale| log2(e) / shrink, rounded to nearest
+  float direct;  // the same of v itself, or 0 if that is too small or large
 };
 
 // What a chunk of a row amounts to: the largest v, and the sum of exp(scale (x - m)) relative to
@@ -81,10 +83,11 @@ struct Params {
 
 struct Plan {
   Path path;
-  int windows;    // vectors that a thread holds in registers
-  int threads;    // of a CTA
-  bool aligned;   // rows of whole aligned vectors: a kernel of their own, with the same tree
-  int cluster;    // CTAs that share a row; strided: a tile
+  int windows;  // vectors that a thread holds in registers
+  int threads;  // of a CTA
+  bool
+      aligned;  // warp, one vector a lane: rows of whole aligned vectors have a kernel of their own
+  int cluster;  // CTAs that share a row; strided: a tile
   Params params;  // partials unset
   std::size_t workspace_bytes;
 
@@ -142,7 +145,7 @@ constexpr std::int64_t block_capacity(DType x_type, DType y_type) {
 // Rows that a group of lanes of the warp path has in flight. With four, 32 columns of bf16 run at
 // 4.11 TB/s, 128 at 4.04; one, in a kernel that also realigned, gave 2.92 and 2.69.
 constexpr int rows_at_once(int windows, bool aligned) {
-  return aligned && windows < 4 ? 4 / windows : 1;
+  return windows == 1 ? (aligned ? 4 : 1) : windows == 2 ? 2 : 1;
 }
 
 Exponent make_exponent(float scale);

@@ -6,34 +6,35 @@
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
 
-// Loaded vectors become values, still packed: in two steps, of which few rows need any.
-template <class Cfg>
-LK_DEVICE void prepare(const Part<Cfg>& part, int w, const Exponent& e,
-                       typename Vectors<Cfg>::Loaded& words) {
-  using V = Vectors<Cfg>;
-  if (e.turn != 1.0f) turn_words<V::kX>(e.turn, words);
-  if (part.group_column(w + 1) > part.cols) mask_words<V::kX>(words, part.column(w), part.cols);
-}
-
-// The differences of a vector.
-template <class Cfg>
-LK_DEVICE void differences(const typename Vectors<Cfg>::Loaded& words, float less,
-                           const Exponent& e, float (&d)[Vectors<Cfg>::kItems]) {
-  using V = Vectors<Cfg>;
-  unpack_columns<V::kX, V::kItems>(words, d);
-#pragma unroll
-  for (int i = 0; i < V::kItems; ++i) d[i] = difference(d[i], less, e);
-}
-
 template <class Cfg>
 LK_DEVICE typename Vectors<Cfg>::Stored packed(const float (&v)[Vectors<Cfg>::kItems]) {
   using Out = typename Vectors<Cfg>::Out;
   typename Vectors<Cfg>::Stored words;
 #pragma unroll
-  for (int i = 0; i < RowWriter<Cfg::value.y_type>::kWords; ++i) {
+  for (int i = 0; i < Vectors<Cfg>::kStoredWords; ++i) {
     words.v[i] = Out::pack(v + i * Out::kPerWord);
   }
   return words;
+}
+
+// What the values of a vector become.
+template <class Cfg, bool kFast>
+LK_DEVICE typename Vectors<Cfg>::Stored results(const typename Vectors<Cfg>::Loaded& words,
+                                                const Base& base, const Params& p,
+                                                const Norm& norm) {
+  using V = Vectors<Cfg>;
+  float v[V::kItems];
+  unpack_columns<V::kX, V::kItems>(words, v);
+#pragma unroll
+  for (int i = 0; i < V::kItems; ++i) {
+    if constexpr (kFast) {
+      v[i] = term<V::kY, true>(v[i], base, p.exponent) * norm.factor;
+    } else {
+      const float d = difference(v[i], base.less, p.exponent);
+      v[i] = norm(p.log ? d : exponential<V::kY>(d, p.exponent));
+    }
+  }
+  return packed<Cfg>(v);
 }
 
 // A lane's vectors. Few values are kept as terms, 32 bits each; of more the words are, and each
@@ -43,107 +44,141 @@ class Held {
  public:
   using V = Vectors<Cfg>;
 
-  // The part has begun.
-  LK_DEVICE void fetch(const Part<Cfg>& part) { part.fetch(0, words_); }
-  LK_DEVICE void arrive(Part<Cfg>& part, const Exponent& e) {
-    part.realign(0, words_);
-    if (e.turn != 1.0f) {
-#pragma unroll
-      for (int w = 0; w < V::kWindows; ++w) turn_words<V::kX>(e.turn, words_[w]);
-    }
-    if (part.group_column(V::kWindows) <= part.cols) return;
-#pragma unroll
-    for (int w = 0; w < V::kWindows; ++w) {
-      mask_words<V::kX>(words_[w], part.column(w), part.cols);
-    }
+  LK_DEVICE void fetch(const Part<Cfg>& part) { part.fetch(0, batch_); }
+  LK_DEVICE void arrive(Part<Cfg>& part, const Exponent& e) { part.arrive(0, batch_, e.turn); }
+
+  LK_DEVICE float most() const { return most_of_words<V::kX>(batch_.words); }
+
+  LK_DEVICE Base base(float less, const Exponent& e, bool log) const {
+    if constexpr (V::kY != DType::f32) return make_base<V::kY, V::kWholeWarp>(less, e, log);
+    // Without subnormal terms all are one instruction each, with the same result. No lane has any:
+    // the lowest value tells.
+    const float lowest = difference(least_of_words<V::kX>(batch_.words), less, e);
+    const bool normal = !log && exponent_of(lowest, e) >= kLeastNormal;
+    return {.less = less, .back = 0, .unit = 1, .fast = ptx::vote_sync_all(normal)};
   }
 
-  LK_DEVICE float most() const { return most_of_words<V::kX>(words_); }
-
-  // The sum of exp(scale (x - m)). Without subnormal terms all are one instruction each, with the
-  // same result. No lane has any: the lowest value tells.
-  LK_DEVICE float sum(float less, const Exponent& e, bool log) {
-    normal_ = false;
-    if constexpr (V::kY != DType::f16) {
-      normal_ = normal(less, e, log);
-      if (normal_) return terms<true>(less, e, false);
+  // of_class[i]: the sum of the terms of element i of all vectors.
+  LK_DEVICE void sum(const Base& base, const Exponent& e, float (&of_class)[V::kItems]) {
+    if (base.fast) {
+      sum_terms<true>(base, e, of_class);
+    } else {
+      sum_terms<false>(base, e, of_class);
     }
-    return terms<false>(less, e, log);
-  }
-
-  // After the sum, where the row has a larger maximum than the part that it was computed from.
-  LK_DEVICE void rebase(float less, const Exponent& e) {
-    static_assert(!kKept);
-    if (normal_) normal_ = normal(less, e, false);
   }
 
   // Once the sum has been.
-  LK_DEVICE void store(Part<Cfg>& part, float less, const Params& p, const Norm& norm) {
-    part.begin_store();
+  LK_DEVICE void store(Part<Cfg>& part, const Base& base, const Params& p, Norm norm) {
+    norm.factor *= base.unit;
+    // 0, since all lanes have the same, but the compiler does not know: from the very words that
+    // the sum was computed from it would hold values and terms, and spill them.
+    const auto bits = bit_cast<std::uint32_t>(base.less);
+    const std::uint32_t zero = bits ^ ptx::shfl_sync_idx(bits, 0);
+    part.begin_store(int(zero));
     if constexpr (kKept) {
+      if (!base.fast && !p.log) {
+#pragma unroll
+        for (int w = 0; w < V::kWindows; ++w) {
+#pragma unroll
+          for (int i = 0; i < V::kItems; ++i) {
+            kept_[w][i] = exponential<V::kY>(kept_[w][i], p.exponent);
+          }
+        }
+      }
 #pragma unroll
       for (int w = 0; w < V::kWindows; ++w) {
 #pragma unroll
         for (int i = 0; i < V::kItems; ++i) kept_[w][i] = norm(kept_[w][i]);
-        part.put(w, packed<Cfg>(kept_[w]));
       }
-    } else if (normal_) {
-      recompute<true>(part, less, p, norm);
+      const int last = part.template tail_window<V::kWindows>(0);
+      if (last >= 0) {
+        float tail[V::kItems] = {};
+#pragma unroll
+        for (int w = 0; w < V::kWindows; ++w) {
+#pragma unroll
+          for (int i = 0; i < V::kItems; ++i) tail[i] = w == last ? kept_[w][i] : tail[i];
+        }
+        part.template put_tail<V::kWindows>(0, packed<Cfg>(tail));
+      }
+#pragma unroll
+      for (int w = 0; w < V::kWindows; ++w) {
+        part.template put<V::kWindows>(0, w, packed<Cfg>(kept_[w]));
+      }
+    } else if (base.fast) {
+      recompute<true>(part, base, p, norm, zero);
     } else {
-      recompute<false>(part, less, p, norm);
+      recompute<false>(part, base, p, norm, zero);
     }
   }
 
  private:
   static constexpr bool kKept = V::kWindows * V::kItems <= kMostKept && !V::kInCluster;
 
-  LK_DEVICE bool normal(float less, const Exponent& e, bool log) const {
-    const float lowest = difference(least_of_words<V::kX>(words_), less, e);
-    return ptx::vote_sync_all(!log && exponent_of(lowest, e) >= kLeastNormal);
-  }
-
-  template <bool kNormal>
-  LK_DEVICE float terms(float less, const Exponent& e, bool log) {
-    float of_window[V::kWindows];
+  template <bool kFast>
+  LK_DEVICE void sum_terms(const Base& base, const Exponent& e, float (&of_class)[V::kItems]) {
+    if constexpr (kKept) {
 #pragma unroll
-    for (int w = 0; w < V::kWindows; ++w) {
-      float d[V::kItems], term[V::kItems];
-      differences<Cfg>(words_[w], less, e, d);
+      for (int w = 0; w < V::kWindows; ++w) {
+        unpack_columns<V::kX, V::kItems>(batch_.words[w], kept_[w]);
+#pragma unroll
+        for (int i = 0; i < V::kItems; ++i) {
+          kept_[w][i] = kFast ? term<V::kY, true>(kept_[w][i], base, e)
+                              : difference(kept_[w][i], base.less, e);
+        }
+      }
 #pragma unroll
       for (int i = 0; i < V::kItems; ++i) {
-        term[i] = exponential<V::kY, kNormal>(d[i], e);
-        if constexpr (kKept) kept_[w][i] = log ? d[i] : term[i];
+        float terms[V::kWindows];
+#pragma unroll
+        for (int w = 0; w < V::kWindows; ++w) {
+          terms[w] = kFast ? kept_[w][i] : exponential<V::kY>(kept_[w][i], e);
+        }
+        of_class[i] = reduce_array<Sum>(terms);
       }
-      of_window[w] = reduce_array<Sum>(term);
+    } else {
+      // Class by class, which takes few registers.
+      constexpr int kPerWord = V::In::kPerWord;
+#pragma unroll
+      for (int j = 0; j < V::kLoadedWords; ++j) {
+        float terms[kPerWord][V::kWindows];
+#pragma unroll
+        for (int w = 0; w < V::kWindows; ++w) {
+          float v[kPerWord];
+          V::In::unpack(batch_.words[w].v[j], v);
+#pragma unroll
+          for (int i = 0; i < kPerWord; ++i) terms[i][w] = term<V::kY, kFast>(v[i], base, e);
+        }
+#pragma unroll
+        for (int i = 0; i < kPerWord; ++i) {
+          of_class[j * kPerWord + i] = reduce_array<Sum>(terms[i]);
+        }
+      }
     }
-    return reduce_array<Sum>(of_window);
   }
 
-  template <bool kNormal>
-  LK_DEVICE void recompute(Part<Cfg>& part, float less, const Params& p, const Norm& norm) {
-    // 0, since all lanes have the same, but the compiler does not know: from the very words that
-    // the sum was computed from it would hold values and terms, and spill them.
-    const auto bits = bit_cast<std::uint32_t>(less);
-    const std::uint32_t zero = bits ^ ptx::shfl_sync_idx(bits, 0);
+  template <bool kFast>
+  LK_DEVICE void recompute(Part<Cfg>& part, const Base& base, const Params& p, const Norm& norm,
+                           std::uint32_t zero) {
+    const int last = part.template tail_window<V::kWindows>(0);
+    if (last >= 0) {
+      typename V::Loaded tail{};
+#pragma unroll
+      for (int w = 0; w < V::kWindows; ++w) {
+        select_words(w == last, batch_.words[w], tail);
+      }
+      part.template put_tail<V::kWindows>(0, results<Cfg, kFast>(tail, base, p, norm));
+    }
 #pragma unroll
     for (int w = 0; w < V::kWindows; ++w) {
-      float d[V::kItems];
-      typename V::Loaded words = words_[w];
+      typename V::Loaded words = batch_.words[w];
 #pragma unroll
       for (std::uint32_t& word : words.v) word ^= zero;
-      differences<Cfg>(words, less, p.exponent, d);
-#pragma unroll
-      for (int i = 0; i < V::kItems; ++i) {
-        const float term = exponential<V::kY, kNormal>(d[i], p.exponent);
-        d[i] = kNormal ? term * norm.factor : norm(p.log ? d[i] : term);
-      }
-      part.put(w, packed<Cfg>(d));
+      part.template put<V::kWindows>(0, w, results<Cfg, kFast>(words, base, p, norm));
     }
   }
 
-  typename V::Loaded words_[V::kWindows];
+  typename Part<Cfg>::template Batch<V::kWindows> batch_;
   float kept_[kKept ? V::kWindows : 1][V::kItems];  // terms, or for the logarithm differences
-  bool normal_;
 };
 
 LK_DEVICE int warp_of_cta() { return int(threadIdx.x) / kWarpThreads; }

@@ -16,41 +16,33 @@
 namespace libkernels::inline LK_BACKEND::op::softmax {
 namespace {
 
-// As many CTAs as no register spills for. H200, 2026-11-30, 2^27 elements of 32 to 1024 columns:
-// bf16 3.99 to 4.16 TB/s, fp32 4.08 to 4.12 (256 columns, half of the vectors idle: 3.79). f16 of
-// 1024 columns 4.14 with 7 CTAs, which spill on sm_80, and 3.88 with 5, measured once.
+// As many CTAs as no register spills for. H200, 2026-12-01, 2^27 elements, of the copy ceiling:
+// bf16 0.98 (32 columns), 0.96 (128), 0.95 (256), 0.99 (512, with 7 CTAs 0.956), 0.98 (1024, with 5
+// CTAs 0.92); f16 0.98 (1024); fp32 0.98 (128 to 1024). Misaligned: bf16 0.19 (33), 0.34 (127),
+// 0.36 (255), 0.42 (257), 0.915 (511), 0.98 (1023); fp32 0.36 (127), 0.63 (255), 0.98 (511). Short
+// rows by the tree of WarpPart: bf16 0.53 (127), but 0.86 (128).
 constexpr Config kSm80Configs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::warp, 1, 128, 8, true},
     {DType::f32, DType::f32, Path::warp, 1, 128, 12, false},
-    {DType::f32, DType::f32, Path::warp, 4, 128, 10, true},
-    {DType::f32, DType::f32, Path::warp, 4, 128, 8, false},
-    {DType::f32, DType::f32, Path::warp, 8, 128, 7, true},
-    {DType::f32, DType::f32, Path::warp, 8, 128, 6, false},
+    {DType::f32, DType::f32, Path::warp, 4, 128, 10},
+    {DType::f32, DType::f32, Path::warp, 8, 128, 7},
     {DType::f16, DType::f16, Path::warp, 1, 128, 8, true},
     {DType::f16, DType::f16, Path::warp, 1, 128, 12, false},
-    {DType::f16, DType::f16, Path::warp, 2, 128, 8, true},
-    {DType::f16, DType::f16, Path::warp, 2, 128, 10, false},
-    {DType::f16, DType::f16, Path::warp, 4, 128, 5, true},
-    {DType::f16, DType::f16, Path::warp, 4, 128, 6, false},
+    {DType::f16, DType::f16, Path::warp, 2, 128, 8},
+    {DType::f16, DType::f16, Path::warp, 4, 128, 8},
     {DType::f16, DType::f32, Path::warp, 1, 128, 8, true},
     {DType::f16, DType::f32, Path::warp, 1, 128, 12, false},
-    {DType::f16, DType::f32, Path::warp, 4, 128, 10, true},
-    {DType::f16, DType::f32, Path::warp, 4, 128, 8, false},
-    {DType::f16, DType::f32, Path::warp, 8, 128, 4, true},
-    {DType::f16, DType::f32, Path::warp, 8, 128, 6, false},
+    {DType::f16, DType::f32, Path::warp, 4, 128, 10},
+    {DType::f16, DType::f32, Path::warp, 8, 128, 7},
     {DType::bf16, DType::bf16, Path::warp, 1, 128, 8, true},
     {DType::bf16, DType::bf16, Path::warp, 1, 128, 12, false},
-    {DType::bf16, DType::bf16, Path::warp, 2, 128, 8, true},
-    {DType::bf16, DType::bf16, Path::warp, 2, 128, 10, false},
-    {DType::bf16, DType::bf16, Path::warp, 4, 128, 5, true},
-    {DType::bf16, DType::bf16, Path::warp, 4, 128, 6, false},
+    {DType::bf16, DType::bf16, Path::warp, 2, 128, 8},
+    {DType::bf16, DType::bf16, Path::warp, 4, 128, 8},
     {DType::bf16, DType::f32, Path::warp, 1, 128, 8, true},
     {DType::bf16, DType::f32, Path::warp, 1, 128, 12, false},
-    {DType::bf16, DType::f32, Path::warp, 4, 128, 10, true},
-    {DType::bf16, DType::f32, Path::warp, 4, 128, 8, false},
-    {DType::bf16, DType::f32, Path::warp, 8, 128, 4, true},
-    {DType::bf16, DType::f32, Path::warp, 8, 128, 6, false},
+    {DType::bf16, DType::f32, Path::warp, 4, 128, 10},
+    {DType::bf16, DType::f32, Path::warp, 8, 128, 7},
 };
 
 // Several rows a warp, or one; and of short ones several more, whose loads are under way together.
@@ -65,7 +57,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     const std::int64_t first = item * (kRows * groups) + (threadIdx.x >> log2);
     Part<Cfg> part[kRows];
     Held<Cfg> held[kRows];
-    float most[kRows], less[kRows], sum[kRows];
+    Base base[kRows];
+    float most[kRows], sum[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       // Past the last row a group has no columns: its lanes take part in the shuffles alone.
@@ -75,21 +68,22 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      part[i].begin(V::kWindows);
       held[i].arrive(part[i], p.exponent);
       most[i] = held[i].most();
     }
     reduce_lanes<MaxNaN>(most, 1 << log2);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      less[i] = subtrahend(most[i], p.exponent, p.zero_neg_inf_row);
-      sum[i] = held[i].sum(less[i], p.exponent, p.log);
+      const float less = subtrahend(most[i], p.exponent, p.zero_neg_inf_row);
+      base[i] = held[i].base(less, p.exponent, p.log);
+      float of_class[V::kItems];
+      held[i].sum(base[i], p.exponent, of_class);
+      sum[i] = V::kWholeWarp ? reduce_cyclic(of_class) : reduce_array<Sum>(of_class);
     }
-    reduce_lanes<Sum>(sum, 1 << log2);
+    if constexpr (!V::kWholeWarp) reduce_lanes<Sum>(sum, 1 << log2);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      held[i].store(part[i], less[i], p, Norm(p, sum[i]));
-      part[i].finish(V::kWindows);
+      held[i].store(part[i], base[i], p, Norm(p, base[i].unit * sum[i]));
     }
   }
 }

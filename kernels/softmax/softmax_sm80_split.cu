@@ -22,16 +22,11 @@ namespace {
 // write: fp32 2.76 TB/s with 3 CTAs an SM, 2.79 with 4, which spilled; bf16 2.23 and 2.38.
 constexpr Config kSm80SplitConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
-    {DType::f32, DType::f32, Path::split, 8, 256, 3, true},
-    {DType::f32, DType::f32, Path::split, 8, 256, 3, false},
-    {DType::f16, DType::f16, Path::split, 4, 256, 4, true},
-    {DType::f16, DType::f16, Path::split, 4, 256, 3, false},
-    {DType::f16, DType::f32, Path::split, 8, 256, 3, true},
-    {DType::f16, DType::f32, Path::split, 8, 256, 3, false},
-    {DType::bf16, DType::bf16, Path::split, 4, 256, 4, true},
-    {DType::bf16, DType::bf16, Path::split, 4, 256, 3, false},
-    {DType::bf16, DType::f32, Path::split, 8, 256, 3, true},
-    {DType::bf16, DType::f32, Path::split, 8, 256, 3, false},
+    {DType::f32, DType::f32, Path::split, 8, 256, 3},
+    {DType::f16, DType::f16, Path::split, 4, 256, 4},
+    {DType::f16, DType::f32, Path::split, 8, 256, 3},
+    {DType::bf16, DType::bf16, Path::split, 4, 256, 4},
+    {DType::bf16, DType::f32, Path::split, 8, 256, 3},
 };
 
 inline constexpr int kSplitWarps = kSplitThreads / kWarpThreads;
@@ -48,7 +43,6 @@ LK_DEVICE Part<Cfg> split_part(const Params& p, const Chunk& chunk, std::int64_t
   const std::int64_t mine = first + warp_of_cta() * kWarpCols;
   Part<Cfg> part;
   part.locate(p, chunk.row, mine, columns_within(mine, chunk.end, kWarpCols), kWarpThreads);
-  part.begin(Vectors<Cfg>::kWindows);
   return part;
 }
 
@@ -66,8 +60,11 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       held.fetch(part);
       held.arrive(part, p.exponent);
       const float most = reduce_cta<MaxNaN, kSplitWarps>(held.most(), smem.slots[0]);
-      const float own = held.sum(subtrahend(most, p.exponent, true), p.exponent, false);
-      const float sum = reduce_cta<Sum, kSplitWarps>(own, smem.slots[1]);
+      const Base own = held.base(subtrahend(most, p.exponent, true), p.exponent, false);
+      float of_class[Vectors<Cfg>::kItems];
+      held.sum(own, p.exponent, of_class);
+      const float of_warp = own.unit * reduce_cyclic(of_class);
+      const float sum = reduce_warps<Sum>(of_warp, smem.slots[1], kSplitWarps);
       if (threadIdx.x == 0) smem.blocks[blocks] = {.most = most, .sum = sum};
     }
     __syncthreads();
@@ -96,9 +93,10 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
       Held<Cfg> held;
       held.fetch(part);
       held.arrive(part, p.exponent);
-      held.sum(less, p.exponent, p.log);  // for the terms
-      held.store(part, less, p, norm);
-      part.finish(Vectors<Cfg>::kWindows);
+      const Base base = held.base(less, p.exponent, p.log);
+      float unused[Vectors<Cfg>::kItems];
+      held.sum(base, p.exponent, unused);  // for the terms
+      held.store(part, base, p, norm);
     }
   }
 }

@@ -23,28 +23,23 @@
 namespace libkernels::inline LK_BACKEND::op::softmax {
 namespace {
 
-// As many CTAs as no register spills for. H200, 2026-12-01, 2^27 elements, of the copy ceiling:
-// bf16 0.951 (65536 columns), 0.945 (131072), 0.909 (262144), 0.69 (1048576); fp32 0.964 (65536),
-// 0.965 (131072), 0.899 (262144). One row of 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.61
-// (50257), 0.71 (128255); fp32 0.84 and 0.85. Asking the L2 for the row after next costs a fifth.
+// As many CTAs as no register spills for, but up to 6 of a thread that only rows after the first
+// need. H200, 2026-12-01, 2^27 elements, of the copy ceiling: bf16 0.956 (65536 columns), 0.968
+// (131072), 0.912 (151936); fp32 0.962 (131072), 0.899 (151936). Misaligned: bf16 0.942 (50257 and
+// 128255), f16 0.943 and 0.938, fp32 0.949 and 0.918; x alone by one element 0.81 (131072 of bf16).
+// The loads come first: with what the ends of rows need before them 0.949 (131072 of bf16). Maxima
+// and sums of warps exchanged instead of those of CTAs: 0.897. Asking the L2 for the row after next
+// costs a fifth. Parked rows as of 2026-11-30: bf16 0.69 (1048576 columns).
 constexpr Config kSm90ClusterConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
-    {DType::f32, DType::f32, Path::cluster, 8, 512, 2, true},
-    {DType::f32, DType::f32, Path::cluster, 8, 512, 2, false},
-    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2, true},
-    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2, false},
-    {DType::f16, DType::f16, Path::cluster, 8, 512, 2, true},
-    {DType::f16, DType::f16, Path::cluster, 8, 512, 2, false},
-    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2, true},
-    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2, false},
-    {DType::f16, DType::f32, Path::cluster, 8, 512, 2, true},
-    {DType::f16, DType::f32, Path::cluster, 8, 512, 2, false},
-    {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2, true},
-    {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2, false},
-    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2, true},
-    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2, false},
-    {DType::bf16, DType::f32, Path::cluster, 8, 512, 2, true},
-    {DType::bf16, DType::f32, Path::cluster, 8, 512, 2, false},
+    {DType::f32, DType::f32, Path::cluster, 8, 512, 2},
+    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2},
+    {DType::f16, DType::f16, Path::cluster, 8, 512, 2},
+    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2},
+    {DType::f16, DType::f32, Path::cluster, 8, 512, 2},
+    {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2},
+    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2},
+    {DType::bf16, DType::f32, Path::cluster, 8, 512, 2},
 };
 
 struct alignas(16) ClusterSmem {
@@ -74,14 +69,14 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   const Parked<Cfg> parked{smem.block.parked(), p};
   const int warps = int(blockDim.x) / kWarpThreads;
   const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
-  std::uint32_t round = 0;
-  for (std::int64_t r = ptx::clusterid().x; r < p.rows; r += ptx::nclusterid().x, ++round) {
+  for (std::uint32_t round = 0;; ++round) {
+    const std::int64_t r = ptx::clusterid().x + std::int64_t(round) * ptx::nclusterid().x;
+    if (r >= p.rows) break;
+    const int warp = int(ptx::cluster_ctarank()) * warps + warp_of_cta() + zero_of(r);
     const int warp_cols = vectors * kWarpThreads * V::kItems;
-    const std::int64_t first =
-        std::int64_t(int(ptx::cluster_ctarank()) * warps + warp_of_cta()) * warp_cols;
+    const std::int64_t first = std::int64_t(warp) * warp_cols;
     Part<Cfg> part;
     part.locate(p, r, first, columns_within(first, p.cols, warp_cols), kWarpThreads);
-    part.begin(vectors);
     Held<Cfg> held;
     float most = kMinusInfinity;
     if constexpr (V::kParks) most = parked.load_and_find_most(part);
@@ -89,10 +84,12 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     held.arrive(part, p.exponent);
     most = MaxNaN::combine(held.most(), most);
     most = reduce_cta<MaxNaN>(most, smem.block.slots[0], warps);
-    const float own = subtrahend(most, p.exponent, true);
-    float sum = held.sum(own, p.exponent, p.log);
-    if constexpr (V::kParks) sum += parked.sum(own);
-    sum = reduce_cta<Sum>(sum, smem.block.slots[1], warps);
+    const Base own = held.base(subtrahend(most, p.exponent, true), p.exponent, p.log);
+    float of_class[V::kItems];
+    held.sum(own, p.exponent, of_class);
+    if constexpr (V::kParks) parked.sum(own, of_class);
+    float sum = own.unit * reduce_cyclic(of_class);
+    sum = reduce_warps<Sum>(sum, smem.block.slots[1], warps);
     ptx::barrier_cluster_wait_acquire();  // the peers have started, and read what I told them
     if (warp_of_cta() == 0) {
       const Partial share{.most = most, .sum = sum};
@@ -103,10 +100,9 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     if (r + ptx::nclusterid().x < p.rows) ptx::barrier_cluster_arrive_release();
     const float less = subtrahend(all.most, p.exponent, p.zero_neg_inf_row);
     const Norm norm(p, all.sum);
-    held.rebase(less, p.exponent);
-    held.store(part, less, p, norm);
-    if constexpr (V::kParks) parked.store(part, less, norm);
-    part.finish(vectors);
+    const Base base = held.base(less, p.exponent, p.log);
+    held.store(part, base, p, norm);
+    if constexpr (V::kParks) parked.store(part, base, norm);
   }
 }
 

@@ -55,20 +55,30 @@ LK_DEVICE void turn_words(float turn, Words<kWords>& words) {
   }
 }
 
-// The words hold the columns from c on: those at and beyond `cols` become -inf.
 template <DType T, int kWords>
-LK_DEVICE void mask_words(Words<kWords>& words, int c, int cols) {
-  constexpr std::uint32_t kFiller = WordOps<T>::kFiller;
-  if (c + kWords * Storage<T>::kPerWord <= cols) return;
+LK_DEVICE Words<kWords> filler_words() {
+  Words<kWords> words;
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words.v[i] = WordOps<T>::kFiller;
+  return words;
+}
+
+template <int kWords>
+LK_DEVICE void select_words(bool yes, const Words<kWords>& from, Words<kWords>& to) {
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) to.v[i] = yes ? from.v[i] : to.v[i];
+}
+
+// Elements e without there(e) become -inf.
+template <DType T, int kWords, class There>
+LK_DEVICE void mask_words(Words<kWords>& words, There there) {
 #pragma unroll
   for (int i = 0; i < kWords; ++i) {
-    const int left = cols - (c + i * Storage<T>::kPerWord);
+    std::uint32_t mask = there(i * Storage<T>::kPerWord) ? ~0u : 0u;
     if constexpr (Storage<T>::kPerWord == 2) {
-      const std::uint32_t half = (words.v[i] & 0xffffu) | (kFiller & 0xffff0000u);
-      words.v[i] = left >= 2 ? words.v[i] : left == 1 ? half : kFiller;
-    } else {
-      words.v[i] = left >= 1 ? words.v[i] : kFiller;
+      mask = (mask & 0xffffu) | (there(2 * i + 1) ? 0xffff0000u : 0u);
     }
+    words.v[i] = (words.v[i] & mask) | (WordOps<T>::kFiller & ~mask);
   }
 }
 

@@ -265,6 +265,10 @@ TEST(SoftmaxPlan, DescriptionSaysWhatTheStridesAndAlignmentCost) {
   p = problem(10, 100);
   p.y_row_stride = 101;
   EXPECT_TRUE(has(p, "rows of y are misaligned"));
+  EXPECT_TRUE(has(problem(10, 5001), "rows of x and y are misaligned alike"));
+  p = problem(10, 5000);
+  p.x_row_stride = 5001;
+  EXPECT_TRUE(has(p, "rows of x and y are not aligned alike: x by words"));
 }
 
 }  // namespace
