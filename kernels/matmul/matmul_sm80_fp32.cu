@@ -38,13 +38,13 @@ struct Fma {
     const int lane = int(threadIdx.x) % kWarpThreads;
     return kLanesM == 4 ? lane / 2 % 8 : lane / 16 * 2 + lane % 2;
   }
-  static constexpr int kPitchA = kTile.m + kFmaPadding;
-  static constexpr int kPitchB = kTile.n + kFmaPadding;
+  static constexpr int kPitchA = kTile.m + (Cfg::value.a == Major::k ? kFmaPadding : 0);
+  static constexpr int kPitchB = kTile.n + (Cfg::value.b == Major::k ? kFmaPadding : 0);
   using Sums = float[kRows][kCols];
 
   struct Stage {
-    alignas(128) float a[kK][kPitchA];
-    alignas(128) float b[kK][kPitchB];
+    alignas(128) float a[kK * (kTile.m + kFmaPadding)];  // [kK][kPitchA]
+    alignas(128) float b[kK * (kTile.n + kFmaPadding)];  // [kK][kPitchB]
   };
   union Smem {
     Stage stages[kTile.stages];
@@ -112,7 +112,9 @@ struct FmaCopy {
           ptx::cp_async_cg_shared_global(to, from, 4 * count);
         } else {
 #pragma unroll
-          for (int e = 0; e < kGroup; ++e) {
+          for (int turn = 0; turn < kGroup; ++turn) {
+            // Of two rows that a warp writes, one begins with the other half of the banks.
+            const int e = kChunks < kWarpThreads ? turn ^ (k & 1) : turn;
             copy_element<false>(to + e * kChunks, from + e * kChunks * mn_bytes,
                                 (in >> e & 1u) != 0);
           }
@@ -226,8 +228,8 @@ LK_DEVICE void multiply_tile(const Params& p, typename Fma<Cfg>::Smem& smem, con
     constexpr bool kWhole = decltype(whole)::value;
     if (kWhole || k_left > 0) {
       const int k = kWhole ? T::kK : clipped(k_left, T::kK);
-      copy_a.template copy<kWhole>(smem.stages[write].a[0], k);
-      copy_b.template copy<kWhole>(smem.stages[write].b[0], k);
+      copy_a.template copy<kWhole>(smem.stages[write].a, k);
+      copy_b.template copy<kWhole>(smem.stages[write].b, k);
       k_left -= T::kK;
     }
     ptx::cp_async_commit_group();
@@ -239,8 +241,8 @@ LK_DEVICE void multiply_tile(const Params& p, typename Fma<Cfg>::Smem& smem, con
   __syncthreads();
   int read = 0;
   float fa[2][T::kRows], fb[2][T::kCols];
-  load_groups<T::kGroupsM>(fa[0], &smem.stages[0].a[0][m], T::kLanesM * kGroup);
-  load_groups<T::kGroupsN>(fb[0], &smem.stages[0].b[0][n], T::kLanesN * kGroup);
+  load_groups<T::kGroupsM>(fa[0], &smem.stages[0].a[m], T::kLanesM * kGroup);
+  load_groups<T::kGroupsN>(fb[0], &smem.stages[0].b[n], T::kLanesN * kGroup);
   // Two of K at a time: all of a stage unrolled where it counts.
   const auto iterate = [&](std::int64_t tiles, auto whole) {
     constexpr bool kWhole = decltype(whole)::value;
@@ -259,8 +261,10 @@ LK_DEVICE void multiply_tile(const Params& p, typename Fma<Cfg>::Smem& smem, con
             next = 0;
           }
           if (kWhole || next != 0 || tiles > 1) {
-            load_groups<T::kGroupsM>(fa[1 - h], &smem.stages[read].a[next][m], T::kLanesM * kGroup);
-            load_groups<T::kGroupsN>(fb[1 - h], &smem.stages[read].b[next][n], T::kLanesN * kGroup);
+            load_groups<T::kGroupsM>(fa[1 - h], &smem.stages[read].a[next * T::kPitchA + m],
+                                     T::kLanesM * kGroup);
+            load_groups<T::kGroupsN>(fb[1 - h], &smem.stages[read].b[next * T::kPitchB + n],
+                                     T::kLanesN * kGroup);
           }
           if (k0 + h == 0) fill(whole);  // the stage of the tile before
           multiply(fa[h], fb[h], sums);
