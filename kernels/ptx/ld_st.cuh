@@ -42,13 +42,13 @@ LK_DEVICE void st_global(T* p, T v);
 // st.global.v8.b32 [p], v;                                              sm_100, PTX 8.8, thread
 LK_DEVICE void st_global_v8_b32(uint8x32* p, const uint8x32& v);
 
-// ld.acquire.gpu.global.b32 d, [p];                                     sm_70, PTX 6.0, thread
-// T is std::uint32_t. If it reads what st.release stored, everything before that store happened.
+// ld.acquire.gpu.global.{b32,b64} d, [p];                               sm_70, PTX 6.0, thread
+// T is std::uint32_t or std::uint64_t. If it reads what st.release stored, everything before that store happened.
 template <class T>
 LK_DEVICE T ld_acquire_gpu_global(const T* p);
 
-// st.release.gpu.global.b32 [p], v;                                     sm_70, PTX 6.0, thread
-// T is std::uint32_t.
+// st.release.gpu.global.{b32,b64} [p], v;                               sm_70, PTX 6.0, thread
+// T is std::uint32_t or std::uint64_t.
 template <class T>
 LK_DEVICE void st_release_gpu_global(T* p, T v);
 

@@ -152,8 +152,18 @@ LK_DEVICE std::uint32_t ld_acquire_gpu_global<std::uint32_t>(const std::uint32_t
   return d;
 }
 template <>
+LK_DEVICE std::uint64_t ld_acquire_gpu_global<std::uint64_t>(const std::uint64_t* p) {
+  std::uint64_t d;
+  asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(d) : "l"(p) : "memory");
+  return d;
+}
+template <>
 LK_DEVICE void st_release_gpu_global<std::uint32_t>(std::uint32_t* p, std::uint32_t v) {
   asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+template <>
+LK_DEVICE void st_release_gpu_global<std::uint64_t>(std::uint64_t* p, std::uint64_t v) {
+  asm volatile("st.release.gpu.global.b64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
 template <>

@@ -195,7 +195,8 @@ void store_bytes(Space space, void* p, const void* from, std::size_t bytes) {
   std::memcpy(p, from, bytes);
 }
 
-std::uint32_t load_acquire(const std::uint32_t* p) {
+template <class T>
+T load_acquire(const T* p) {
   const void* pc = __builtin_return_address(0);
   Thread* t = current_thread;
   check_instruction(Space::global_sync, p, sizeof(*p), false, pc);
@@ -205,10 +206,21 @@ std::uint32_t load_acquire(const std::uint32_t* p) {
   acquire_at(t, p);
   return *p;
 }
-void store_release(std::uint32_t* p, std::uint32_t v) {
+template <class T>
+void store_release(T* p, T v) {
   check_instruction(Space::global_sync, p, sizeof(*p), true, __builtin_return_address(0));
   release_at(current_thread, p);
   *p = v;
+}
+template std::uint32_t load_acquire(const std::uint32_t*);
+template std::uint64_t load_acquire(const std::uint64_t*);
+template void store_release(std::uint32_t*, std::uint32_t);
+template void store_release(std::uint64_t*, std::uint64_t);
+std::uint32_t fetch_add(std::uint32_t* p, std::uint32_t v) {
+  check_instruction(Space::global_sync, p, sizeof(*p), true, __builtin_return_address(0));
+  const std::uint32_t old = *p;
+  *p += v;
+  return old;
 }
 
 void* dynamic_shared(std::size_t bytes) {

@@ -125,6 +125,7 @@ std::span<const PtxCase> ld_st_cases() {
       global_case<NoAllocate<uint2>>("global_nc_L1_no_allocate_v2_b32"),
       global_case<NoAllocate<uint4>>("global_nc_L1_no_allocate_v4_b32"),
       global_case<Acquire<std::uint32_t>>("global_acquire_b32"),
+      global_case<Acquire<std::uint64_t>, ReleaseStore<std::uint64_t>>("global_acquire_release_b64"),
       global_case<Plain<std::uint32_t>, ReleaseStore<std::uint32_t>>("global_release_b32"),
       shared_case<std::uint8_t>("shared_b8"),
       shared_case<std::uint16_t>("shared_b16"),
