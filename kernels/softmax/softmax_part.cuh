@@ -36,6 +36,7 @@ struct Vectors {
       Cfg::value.path == Path::parked || Cfg::value.path == Path::cluster_parked;
   static constexpr bool kInCluster =
       Cfg::value.path == Path::cluster || Cfg::value.path == Path::cluster_parked;
+  static constexpr bool kHinted = Cfg::value.path == Path::split;
   using Stored = Words<RowWriter<kY>::kWords>;
 };
 
@@ -75,6 +76,12 @@ class AlignedPart : public PartShape<Cfg> {
     y_ = static_cast<typename V::Out::Element*>(p.y) + r * p.y_row_stride + first;
   }
 
+  // What the L2 shall do with the row: where kHinted, before anything else.
+  LK_DEVICE void hint(ptx::CachePolicy load, ptx::CachePolicy store) {
+    load_policy_ = load;
+    store_policy_ = store;
+  }
+
   LK_DEVICE void begin(int) {}
   // Vectors w, w + 1, ... of this lane. Waits for nothing. Beyond the end they are unspecified.
   template <int kCount>
@@ -84,7 +91,7 @@ class AlignedPart : public PartShape<Cfg> {
     for (int i = 0; i < kCount; ++i) {
       words[i] = {};
       const int c = this->column(w + i);
-      if (whole || c < this->cols) words[i] = load_vector<kWordsOf<V::kX, V::kItems>>(x_ + c);
+      if (whole || c < this->cols) words[i] = load(x_ + c);
     }
   }
   template <int kCount>
@@ -92,11 +99,22 @@ class AlignedPart : public PartShape<Cfg> {
   LK_DEVICE void begin_store() {}
   LK_DEVICE void put(int w, const typename V::Stored& words) {
     const int c = this->column(w);
-    if (c < this->cols) store_vector<RowWriter<V::kY>::kWords>(y_ + c, words);
+    if (c >= this->cols) return;
+    if constexpr (V::kHinted) {
+      store_vector<RowWriter<V::kY>::kWords>(y_ + c, words, store_policy_);
+    } else {
+      store_vector<RowWriter<V::kY>::kWords>(y_ + c, words);
+    }
   }
   LK_DEVICE void finish(int) {}
 
  private:
+  LK_DEVICE typename V::Loaded load(const typename V::In::Element* x) const {
+    if constexpr (V::kHinted) return load_vector<kWordsOf<V::kX, V::kItems>>(x, load_policy_);
+    return load_vector<kWordsOf<V::kX, V::kItems>>(x);
+  }
+
+  ptx::CachePolicy load_policy_, store_policy_;
   const typename V::In::Element* x_;
   typename V::Out::Element* y_;
 };
@@ -113,6 +131,7 @@ class RealignedPart : public PartShape<Cfg> {
     in_ = Reader(segment(p, r, first, columns), this->lane(), group);
   }
 
+  LK_DEVICE void hint(ptx::CachePolicy, ptx::CachePolicy) {}
   // Before the first realign: vectors [0, end) will be.
   LK_DEVICE void begin(int end) { in_.begin(this->group_column(end)); }
   template <int kCount>

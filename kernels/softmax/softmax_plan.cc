@@ -26,16 +26,16 @@ float truncated(double a) {
 }
 
 // Chunks of whole blocks, kMostChunks of them at most while a CTA's list of blocks has room.
-void plan_chunks(Plan* plan) {
+void plan_chunks(DType y_type, Plan* plan) {
   Params& p = plan->params;
-  const std::int64_t blocks = ceil_div(p.cols, kSplitBlock);
+  const std::int64_t block = split_block(y_type), blocks = ceil_div(p.cols, block);
   const std::int64_t per_chunk = std::min(ceil_div(blocks, kMostChunks), kMostBlocks);
-  p.chunk_cols = per_chunk * kSplitBlock;
+  p.chunk_cols = per_chunk * block;
+  p.blocks = int(per_chunk);
   const std::int64_t chunks = ceil_div(p.cols, p.chunk_cols);
   p.chunks = make_divider(chunks);
   p.items = p.rows * chunks;
-  p.stage = chunks > 1 ? Stage::partials : Stage::whole;
-  if (chunks > 1) plan->workspace_bytes = std::size_t(p.items) * sizeof(Partial);
+  plan->workspace_bytes = std::size_t(p.items + 1) * sizeof(Partial);
 }
 
 struct ClusterShape {
@@ -167,7 +167,9 @@ Plan make_plan(const Problem& problem) {
        .parked = 0,
        .items = q.rows,
        .chunk_cols = q.cols,
+       .blocks = 1,
        .chunks = {},
+       .lag = 0,
        .partials = nullptr};
   switch (plan.path) {
     case Path::warp: {
@@ -195,9 +197,9 @@ Plan make_plan(const Problem& problem) {
     case Path::cluster_parked:
       break;  // make_cluster_plan's
     case Path::split:
-      plan.windows = kMostKept / items;
+      plan.windows = most_values(q.y_type) / items;
       plan.threads = kSplitThreads;
-      plan_chunks(&plan);
+      plan_chunks(q.y_type, &plan);
       break;
     case Path::strided:  // softmax_strided_plan.cc
       break;
@@ -227,11 +229,23 @@ Plan make_cluster_plan(const Problem& problem) {
   return plan;
 }
 
+std::int64_t lag_of(const Problem& problem, const Plan& plan, const DeviceProperties& properties) {
+  if (plan.path != Path::split) return 0;
+  const Params& p = plan.params;
+  const std::int64_t bytes = p.chunk_cols * std::int64_t(size_of(problem.x_type));
+  const std::int64_t in_l2 = std::int64_t(properties.l2_bytes) / kLagOfL2 / bytes;
+  return std::min(std::max(p.chunks.divisor + properties.sm_count, in_l2), p.items);
+}
+
 // Of whole clusters, which max_sms must not cut.
 unsigned grid_of(const Plan& plan, const LaunchContext& context) {
-  const std::int64_t ctas = plan.params.items * plan.cluster;
+  const std::int64_t ctas = (plan.params.items + plan.params.lag) * plan.cluster;
   const unsigned grid = capped_grid(ctas, context, plan.threads);
   return std::max(grid - grid % unsigned(plan.cluster), unsigned(plan.cluster));
+}
+
+unsigned clearing_grid(const Plan& plan, const LaunchContext& context) {
+  return capped_grid(ceil_div(plan.params.items + 1, plan.threads), context, plan.threads);
 }
 
 std::string describe_plan(const Problem& problem, const Plan& plan, std::size_t smem,

@@ -167,12 +167,12 @@ TEST(SoftmaxPlan, ChunksCoverRowsOfAnyLength) {
     const std::int64_t chunks = plan.params.chunks.divisor, size = plan.params.chunk_cols;
     EXPECT_GE(chunks * size, cols);
     EXPECT_LT((chunks - 1) * size, cols) << "an empty chunk";
-    EXPECT_EQ(size % kSplitBlock, 0);
-    EXPECT_LE(size / kSplitBlock, kMostBlocks);
+    EXPECT_EQ(size % split_block(p.y_type), 0);
+    EXPECT_LE(size / split_block(p.y_type), kMostBlocks);
     if (cols <= kTwo31) {
       EXPECT_LE(chunks, kMostChunks);
     }
-    EXPECT_EQ(plan.workspace_bytes, std::size_t(p.rows * chunks) * sizeof(Partial));
+    EXPECT_EQ(plan.workspace_bytes, std::size_t(p.rows * chunks + 1) * sizeof(Partial));
     EXPECT_EQ(plan.params.items, 3 * chunks);
   }
   // One row of 2^20 columns fills a GPU.
