@@ -32,10 +32,8 @@ struct Vectors {
   using Out = Storage<kY>;
   using Loaded = Words<kWordsOf<kX, kItems>>;
   static constexpr int kRowsAtOnce = rows_at_once(kWindows, Cfg::value.aligned);
-  static constexpr bool kParks =
-      Cfg::value.path == Path::parked || Cfg::value.path == Path::cluster_parked;
-  static constexpr bool kInCluster =
-      Cfg::value.path == Path::cluster || Cfg::value.path == Path::cluster_parked;
+  static constexpr bool kParks = Cfg::value.path == Path::parked;
+  static constexpr bool kInCluster = Cfg::value.path == Path::cluster;
   static constexpr bool kHinted = Cfg::value.path == Path::split;
   using Stored = Words<RowWriter<kY>::kWords>;
 };

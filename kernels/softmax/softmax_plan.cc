@@ -88,12 +88,9 @@ std::string path_text(const Problem& problem, const Plan& plan) {
                          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
                          alignment_text(problem));
     case Path::cluster:
-    case Path::cluster_parked:
       return fmt::format(
-          "a cluster of {} CTAs a row, {} vectors of {} columns a thread in registers{}; {}",
-          plan.cluster, plan.windows, items,
-          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
-          alignment_text(problem));
+          "a cluster of {} CTAs a row, {} vectors of {} columns a thread in registers; {}",
+          plan.cluster, plan.windows, items, alignment_text(problem));
     case Path::split:
       return fmt::format("each row in {} chunks of {} columns, read twice; {}", p.chunks.divisor,
                          p.chunk_cols, alignment_text(problem));
@@ -194,7 +191,6 @@ Plan make_plan(const Problem& problem) {
       break;
     }
     case Path::cluster:
-    case Path::cluster_parked:
       break;  // make_cluster_plan's
     case Path::split:
       plan.windows = most_values(q.y_type) / items;
@@ -214,12 +210,9 @@ Plan make_cluster_plan(const Problem& problem) {
   if (plan.path == Path::strided || p.cols <= kLeastClusterValues * values) return plan;
   const ClusterShape shape = cluster_shape(ceil_div(p.cols, 32 * values));
   const std::int64_t threads = std::int64_t(shape.ctas) * shape.warps * 32;
-  const std::int64_t left = p.cols - threads * values;
-  const std::int64_t parked = left <= 0 ? 0 : ceil_div(left, threads * items);
-  const bool parks = problem.x_type == problem.y_type;
-  if (parked > (parks ? kMostClusterParked : 0)) return plan;
-  p.parked = int(parked);
-  plan.path = parked > 0 ? Path::cluster_parked : Path::cluster;
+  if (p.cols > threads * values) return plan;
+  p.parked = 0;
+  plan.path = Path::cluster;
   plan.cluster = shape.ctas;
   plan.windows = values / items;
   plan.threads = 32 * shape.warps;
@@ -233,8 +226,8 @@ std::int64_t lag_of(const Problem& problem, const Plan& plan, const DeviceProper
   if (plan.path != Path::split) return 0;
   const Params& p = plan.params;
   const std::int64_t bytes = p.chunk_cols * std::int64_t(size_of(problem.x_type));
-  const std::int64_t in_l2 = std::int64_t(properties.l2_bytes) / kLagOfL2 / bytes;
-  return std::min(std::max(p.chunks.divisor + properties.sm_count, in_l2), p.items);
+  const std::int64_t row = p.chunks.divisor, kept = std::int64_t(properties.l2_bytes) / kLagOfL2;
+  return std::min(std::max(row, std::min(row + properties.sm_count, kept / bytes)), p.items);
 }
 
 // Of whole clusters, which max_sms must not cut.

@@ -4,8 +4,8 @@
 //   y[r, c] = exp(s[r, c] - m) / sum over c of exp(s[r, c] - m)        softmax
 //   y[r, c] = s[r, c] - m - log(the same sum)                          log-softmax
 //
-// Shapes    x, y [rows, cols], unit column strides, cols up to 655360 (f32 -> f32), 1310720 (16
-//           bits -> the same) or 262144 (16 bits -> f32), any row strides, any element-aligned
+// Shapes    x, y [rows, cols], unit column strides, cols up to 524288 (16 bits -> the same) or
+//           262144 (-> f32), any row strides, any element-aligned
 //           address; y may be x.
 // Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
 // Numerics  softmax_math.cuh. The order of additions follows from cols and the types alone
@@ -16,7 +16,6 @@
 // too long for one SM is still read once. Maximum and sum go through distributed shared memory.
 #include "kernels/common/cluster_exchange.cuh"
 #include "kernels/softmax/softmax_launch.h"
-#include "kernels/softmax/softmax_parked.cuh"
 #include "kernels/softmax/softmax_row.cuh"
 #include "kernels/softmax/softmax_split.cuh"
 
@@ -24,32 +23,27 @@ namespace libkernels::inline LK_BACKEND::op::softmax {
 namespace {
 
 // As many CTAs as no register spills for. H200, 2026-12-01, 2^27 elements, of the copy ceiling:
-// bf16 0.951 (65536 columns), 0.945 (131072), 0.909 (262144), 0.69 (1048576); fp32 0.964 (65536),
-// 0.965 (131072), 0.899 (262144). One row of 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.61
+// bf16 0.951 (65536 columns), 0.945 (131072), 0.909 (262144); fp32 0.964 (65536), 0.965 (131072),
+// 0.899 (262144). Longer rows, of which the rest waited in shared memory, took 178 to 190 us (bf16)
+// and 314 to 329 (fp32) where softmax_sm80_split.cu takes 152 to 157 and 287 to 290. One row of 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.61
 // (50257), 0.71 (128255); fp32 0.84 and 0.85. Asking the L2 for the row after next costs a fifth.
 constexpr Config kSm90ClusterConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::cluster, 8, 512, 2, true},
     {DType::f32, DType::f32, Path::cluster, 8, 512, 2, false},
-    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2, true},
-    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2, false},
     {DType::f16, DType::f16, Path::cluster, 8, 512, 2, true},
     {DType::f16, DType::f16, Path::cluster, 8, 512, 2, false},
-    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2, true},
-    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2, false},
     {DType::f16, DType::f32, Path::cluster, 8, 512, 2, true},
     {DType::f16, DType::f32, Path::cluster, 8, 512, 2, false},
     {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2, true},
     {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2, false},
-    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2, true},
-    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2, false},
     {DType::bf16, DType::f32, Path::cluster, 8, 512, 2, true},
     {DType::bf16, DType::f32, Path::cluster, 8, 512, 2, false},
 };
 
 struct alignas(16) ClusterSmem {
   ClusterExchange<uint2> partials;
-  BlockSmem block;
+  float slots[2][kWarpThreads];
 };
 
 // The row's maximum and sum from those of the CTAs' shares.
@@ -71,28 +65,22 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   auto& smem = ptx::dynamic_smem<ClusterSmem>();
   if (threadIdx.x == 0) init_cluster_exchange(&smem.partials);
   ptx::barrier_cluster_arrive_relaxed();
-  const Parked<Cfg> parked{smem.block.parked(), p};
   const int warps = int(blockDim.x) / kWarpThreads;
-  const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
   std::uint32_t round = 0;
   for (std::int64_t r = ptx::clusterid().x; r < p.rows; r += ptx::nclusterid().x, ++round) {
-    const int warp_cols = vectors * kWarpThreads * V::kItems;
+    const int warp_cols = V::kWindows * kWarpThreads * V::kItems;
     const std::int64_t first =
         std::int64_t(int(ptx::cluster_ctarank()) * warps + warp_of_cta()) * warp_cols;
     Part<Cfg> part;
     part.locate(p, r, first, columns_within(first, p.cols, warp_cols), kWarpThreads);
-    part.begin(vectors);
+    part.begin(V::kWindows);
     Held<Cfg> held;
-    float most = kMinusInfinity;
-    if constexpr (V::kParks) most = parked.load_and_find_most(part);
     held.fetch(part);
     held.arrive(part, p.exponent);
-    most = MaxNaN::combine(held.most(), most);
-    most = reduce_cta<MaxNaN>(most, smem.block.slots[0], warps);
+    const float most = reduce_cta<MaxNaN>(held.most(), smem.slots[0], warps);
     const float own = subtrahend(most, p.exponent, true);
     float sum = held.sum(own, p.exponent, p.log);
-    if constexpr (V::kParks) sum += parked.sum(own);
-    sum = reduce_cta<Sum>(sum, smem.block.slots[1], warps);
+    sum = reduce_cta<Sum>(sum, smem.slots[1], warps);
     ptx::barrier_cluster_wait_acquire();  // the peers have started, and read what I told them
     if (warp_of_cta() == 0) {
       const Partial share{.most = most, .sum = sum};
@@ -105,8 +93,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     const Norm norm(p, all.sum);
     held.rebase(less, p.exponent);
     held.store(part, less, p, norm);
-    if constexpr (V::kParks) parked.store(part, less, norm);
-    part.finish(vectors);
+    part.finish(V::kWindows);
   }
 }
 
@@ -121,9 +108,8 @@ struct Sm90Cluster {
     return &softmax_sm90_cluster<Cfg>;
   }
   template <class Cfg>
-  static std::size_t smem(const Plan& plan) {
-    return sizeof(ClusterSmem) - sizeof(BlockSmem) +
-           BlockSmem::bytes(plan.params.parked, plan.threads);
+  static std::size_t smem(const Plan&) {
+    return sizeof(ClusterSmem);
   }
 };
 
