@@ -45,7 +45,8 @@ LK_DEVICE void st_global(T* p, T v);
 LK_DEVICE void st_global_v8_b32(uint8x32* p, const uint8x32& v);
 
 // ld.acquire.gpu.global.{b32,b64} d, [p];                               sm_70, PTX 6.0, thread
-// T is std::uint32_t or std::uint64_t. If it reads what st.release stored, everything before that store happened.
+// T is std::uint32_t or std::uint64_t. If it reads what st.release stored, everything before that
+// store happened.
 template <class T>
 LK_DEVICE T ld_acquire_gpu_global(const T* p);
 

@@ -145,14 +145,17 @@ LK_DEVICE void read_chunk(const Params& p, std::uint32_t item, SplitSmem& smem) 
   if (threadIdx.x == 0) publish(p, item, all);
 }
 
-// The row's maximum and sum, once all of its chunks have been read.
+// The row's maximum and sum, once all of its chunks have been read. A thread keeps one or two of
+// their results over both passes: 2^22 columns are 512 chunks in fp32, and 256 in 16 bits.
+template <bool kTwo>
 LK_DEVICE Partial await_row(const Params& p, std::int64_t row, SplitSmem& smem) {
   const int chunks = int(p.chunks.divisor), t = int(threadIdx.x);
   const std::int64_t first = row * chunks;
-  Partial mine{};
-  if (t < chunks) mine = await(p, first + t);
+  Partial one{}, other{};
+  if (t < chunks) one = await(p, first + t);
+  if (kTwo && t + kSplitThreads < chunks) other = await(p, first + t + kSplitThreads);
   return combined<kSplitWarps>(chunks, p.zero_neg_inf_row, p.exponent, smem.slots, [&](int i) {
-    return i < kSplitThreads ? mine : await(p, first + i);
+    return i < kSplitThreads ? one : kTwo && i < 2 * kSplitThreads ? other : await(p, first + i);
   });
 }
 
@@ -167,7 +170,9 @@ LK_DEVICE void write_chunk(const Params& p, std::uint32_t item, SplitSmem& smem)
     part.hint(once, once);
     Held<Cfg> held;
     held.fetch(part);
-    if (block == 0) all = await_row(p, chunk.row, smem);  // meanwhile the values come
+    if (block == 0)
+      all = await_row<Cfg::value.y_type == DType::f32>(p, chunk.row,
+                                                       smem);  // meanwhile the values come
     held.arrive(part, p.exponent);
     const float less = subtrahend(all.most, p.exponent, p.zero_neg_inf_row);
     held.sum(less, p.exponent, p.log);  // for the terms

@@ -25,8 +25,9 @@ namespace {
 // As many CTAs as no register spills for. H200, 2026-12-01, 2^27 elements, of the copy ceiling:
 // bf16 0.951 (65536 columns), 0.945 (131072), 0.909 (262144); fp32 0.964 (65536), 0.965 (131072),
 // 0.899 (262144). Longer rows, of which the rest waited in shared memory, took 178 to 190 us (bf16)
-// and 314 to 329 (fp32) where softmax_sm80_split.cu takes 152 to 157 and 287 to 290. One row of 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.61
-// (50257), 0.71 (128255); fp32 0.84 and 0.85. Asking the L2 for the row after next costs a fifth.
+// and 314 to 329 (fp32) where softmax_sm80_split.cu takes 152 to 157 and 287 to 290. One row of
+// 262144: bf16 4.80 us, fp32 6.24. Misaligned: bf16 0.61 (50257), 0.71 (128255); fp32 0.84 and
+// 0.85. Asking the L2 for the row after next costs a fifth.
 constexpr Config kSm90ClusterConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM, aligned
     {DType::f32, DType::f32, Path::cluster, 8, 512, 2, true},
