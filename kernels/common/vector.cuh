@@ -1,6 +1,8 @@
 // Wide loads and stores as arrays of 32-bit words, from aligned addresses and from others.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/common/bits.cuh"
 
 namespace libkernels::inline LK_BACKEND {
@@ -38,6 +40,20 @@ LK_DEVICE void store_vector(void* p, const Words<kWords>& words) {
   } else {
     ptx::st_global_v8_b32(static_cast<ptx::uint8x32*>(p), bit_cast<ptx::uint8x32>(words));
   }
+}
+
+// The same of 8 or 16 bytes, with a word to the L2.
+template <int kWords>
+LK_DEVICE Words<kWords> load_vector(const void* p, ptx::CachePolicy policy) {
+  using Vector = std::conditional_t<kWords == 2, uint2, uint4>;
+  static_assert(sizeof(Vector) == sizeof(Words<kWords>));
+  return bit_cast<Words<kWords>>(
+      ptx::ld_global_L2_cache_hint(static_cast<const Vector*>(p), policy));
+}
+template <int kWords>
+LK_DEVICE void store_vector(void* p, const Words<kWords>& words, ptx::CachePolicy policy) {
+  using Vector = std::conditional_t<kWords == 2, uint2, uint4>;
+  ptx::st_global_L2_cache_hint(static_cast<Vector*>(p), bit_cast<Vector>(words), policy);
 }
 
 // The kWords words that start `bytes` bytes into {lo, hi}; bytes < 4 kWords. Whole words move

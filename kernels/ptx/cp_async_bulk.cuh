@@ -5,18 +5,11 @@
 // thread that issued them. All of them go through the async proxy (fence.cuh).
 #pragma once
 
+#include "kernels/ptx/cache_policy.cuh"
 #include "kernels/ptx/cluster_ptr.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 
 namespace libkernels::inline LK_BACKEND::ptx {
-
-// The 64-bit operand of .L2::cache_hint.
-struct CachePolicy {
-  std::uint64_t bits;
-};
-inline constexpr CachePolicy kEvictNormal{0x1000000000000000u};
-inline constexpr CachePolicy kEvictFirst{0x12f0000000000000u};
-inline constexpr CachePolicy kEvictLast{0x14f0000000000000u};
 
 // cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.L2::cache_hint}
 //     [dst], [src], bytes, [bar]{, policy};                             sm_90, PTX 8.0, thread

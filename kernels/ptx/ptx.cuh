@@ -20,6 +20,7 @@
 #define LK_DEVICE __device__ __forceinline__
 #endif
 
+#include "kernels/ptx/atom.cuh"
 #include "kernels/ptx/barrier.cuh"
 #include "kernels/ptx/cluster.cuh"
 #include "kernels/ptx/control.cuh"

@@ -45,35 +45,40 @@ struct Row {
     });
   }
 
+  static Plan plan_of(const Problem& problem, const LaunchContext& context) {
+    Plan plan = G::plan(problem);
+    plan.params.partials = static_cast<Partial*>(context.workspace);
+    plan.params.lag = lag_of(problem, plan, context.properties);
+    return plan;
+  }
+
   static const char* supports(const Problem& problem, const DeviceProperties&) {
     return find_config(problem, G::plan(problem)) == kCount ? G::kTakes : nullptr;
   }
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
-    Plan plan = G::plan(problem);
-    plan.params.partials = static_cast<Partial*>(context.workspace);
+    const Plan plan = plan_of(problem, context);
     return with_instance(problem, plan, [&](auto cfg) {
       using Cfg = decltype(cfg);
-      const ptx::LaunchShape shape{.grid = dim3(grid_of(plan, context)),
-                                   .block = dim3(unsigned(plan.threads)),
-                                   .smem = G::template smem<Cfg>(plan),
-                                   .cluster = dim3(unsigned(plan.cluster))};
-      const auto run = [&] {
-        return ptx::launch(G::template kernel<Cfg>(plan.params.stage), shape, context.stream,
-                           plan.params);
+      const auto run = [&](Stage stage, unsigned grid) {
+        const ptx::LaunchShape shape{.grid = dim3(grid),
+                                     .block = dim3(unsigned(plan.threads)),
+                                     .smem = G::template smem<Cfg>(plan),
+                                     .cluster = dim3(unsigned(plan.cluster))};
+        return ptx::launch(G::template kernel<Cfg>(stage), shape, context.stream, plan.params);
       };
-      if (!plan.two_launches()) return run();
-      context.name_launch("the first of its two launches, which reads the chunks");
-      const cudaError_t error = run();
-      if (error != cudaSuccess) return error;
-      context.name_launch("the second of its two launches, which writes y");
-      plan.params.stage = Stage::finish;
-      return run();
+      if (plan.two_launches()) {
+        context.name_launch("the first of its two launches, which clears scratch");
+        const cudaError_t error = run(Stage::clear, clearing_grid(plan, context));
+        if (error != cudaSuccess) return error;
+        context.name_launch("the second of its two launches");
+      }
+      return run(Stage::whole, grid_of(plan, context));
     });
   }
 
   static std::string describe(const Problem& problem, const LaunchContext& context) {
-    const Plan plan = G::plan(problem);
+    const Plan plan = plan_of(problem, context);
     std::size_t smem = 0;
     static_cast<void>(with_instance(problem, plan, [&](auto cfg) {
       smem = G::template smem<decltype(cfg)>(plan);
@@ -86,14 +91,12 @@ struct Row {
     return G::plan(problem).workspace_bytes;
   }
 
-  // Of two launches the second.
   static cudaError_t resources(const Problem& problem, KernelResources* out) {
     const Plan plan = G::plan(problem);
-    const Stage stage = plan.two_launches() ? Stage::finish : Stage::whole;
     return with_instance(problem, plan, [&](auto cfg) {
       using Cfg = decltype(cfg);
       const cudaError_t error =
-          kernel_resources(G::template kernel<Cfg>(stage), Cfg::value.threads,
+          kernel_resources(G::template kernel<Cfg>(Stage::whole), Cfg::value.threads,
                            Cfg::value.ctas_per_sm, G::template smem<Cfg>(plan), out);
       out->threads_per_cta = plan.threads;
       return error;
@@ -103,7 +106,7 @@ struct Row {
   static cudaError_t preload() {
     return for_each_config<kCount>([](auto index) {
       using Cfg = std::integral_constant<Config, G::kConfigs[decltype(index)::value]>;
-      for (const Stage stage : {Stage::whole, Stage::partials, Stage::finish}) {
+      for (const Stage stage : {Stage::whole, Stage::clear}) {
         KernelResources ignored;
         const cudaError_t error =
             kernel_resources(G::template kernel<Cfg>(stage), Cfg::value.threads,

@@ -33,10 +33,9 @@ struct Vectors {
   using Out = Storage<kY>;
   using Loaded = Words<kWordsOf<kX, kItems>>;
   static constexpr int kRowsAtOnce = rows_at_once(kWindows, Cfg::value.aligned);
-  static constexpr bool kParks =
-      Cfg::value.path == Path::parked || Cfg::value.path == Path::cluster_parked;
-  static constexpr bool kInCluster =
-      Cfg::value.path == Path::cluster || Cfg::value.path == Path::cluster_parked;
+  static constexpr bool kParks = Cfg::value.path == Path::parked;
+  static constexpr bool kInCluster = Cfg::value.path == Path::cluster;
+  static constexpr bool kHinted = Cfg::value.path == Path::split;
   static constexpr bool kWholeWarp = kWindows > 1;  // shares a row
   static constexpr int kLoadedWords = kWordsOf<kX, kItems>;
   static constexpr int kStoredWords = RowWriter<kY>::kWords;
@@ -54,10 +53,6 @@ LK_DEVICE Access access_of(const void* p, std::uint32_t vector_bytes) {
 }
 
 // A vector: aligned, of words, or beginning within a word.
-template <class V>
-LK_DEVICE typename V::Loaded load_vector_of(const typename V::In::Element* x) {
-  return load_vector<V::kLoadedWords>(x);
-}
 template <class V>
 LK_DEVICE typename V::Loaded load_words_of(const typename V::In::Element* x) {
   typename V::Loaded words;
@@ -250,13 +245,19 @@ class WarpPart {
     access_ = access_of(x_ - phase_, sizeof(typename V::Loaded));
   }
 
+  // What the L2 shall do with the piece: where kHinted, before anything else.
+  LK_DEVICE void hint(ptx::CachePolicy load, ptx::CachePolicy store) {
+    load_policy_ = load;
+    store_policy_ = store;
+  }
+
   // Vectors w, w + 1, ... of each lane. Waits for nothing where the phases are the same.
   template <int kCount>
   LK_DEVICE void fetch(int w, Batch<kCount>& batch) const {
     const Piece<kCount> piece(*this, w);
     const In* x = x_ + w * kSlots;
     if (access_ == Access::vectors) {
-      load(piece, x, batch, load_vector_of<V>);
+      load(piece, x, batch, [this](const In* from) { return load_whole(from); });
     } else if (V::In::kPerWord == 1 || access_ == Access::shifted) {
       load(piece, x, batch, load_words_of<V>);
     } else {
@@ -305,7 +306,11 @@ class WarpPart {
     Out* y = y_ + w * kSlots;
     const int c = first_column();
     if ((i > 0 || c >= 0) && piece.cols - c >= i * kSlots + V::kItems) {
-      store_vector<V::kStoredWords>(y + c + i * kSlots, words);
+      if constexpr (V::kHinted) {
+        store_vector<V::kStoredWords>(y + c + i * kSlots, words, store_policy_);
+      } else {
+        store_vector<V::kStoredWords>(y + c + i * kSlots, words);
+      }
     }
     if (i == 0 && phase_ != 0) scatter(words, 0, y, piece.column_of_head(phase_), piece.cols);
   }
@@ -323,6 +328,10 @@ class WarpPart {
  private:
   static constexpr int kSlots = kWarpThreads * V::kItems;  // of a vector a lane
 
+  LK_DEVICE typename V::Loaded load_whole(const In* x) const {
+    if constexpr (V::kHinted) return load_vector<V::kLoadedWords>(x, load_policy_);
+    return load_vector<V::kLoadedWords>(x);
+  }
   LK_DEVICE int lane() const { return lane_; }
   // Of the first vector; before 0 where the piece begins, or ends, within it.
   LK_DEVICE int first_column() const { return lane() * V::kItems - phase_; }
@@ -386,6 +395,7 @@ class WarpPart {
   int lane_, cols_;
   int phase_;      // elements of y between the last vector's begin and its first column
   Access access_;  // of x, where y has its vectors
+  ptx::CachePolicy load_policy_, store_policy_;  // kHinted
 };
 
 template <class Cfg>

@@ -26,16 +26,16 @@ float truncated(double a) {
 }
 
 // Chunks of whole blocks, kMostChunks of them at most while a CTA's list of blocks has room.
-void plan_chunks(Plan* plan) {
+void plan_chunks(DType y_type, Plan* plan) {
   Params& p = plan->params;
-  const std::int64_t blocks = ceil_div(p.cols, kSplitBlock);
+  const std::int64_t block = split_block(y_type), blocks = ceil_div(p.cols, block);
   const std::int64_t per_chunk = std::min(ceil_div(blocks, kMostChunks), kMostBlocks);
-  p.chunk_cols = per_chunk * kSplitBlock;
+  p.chunk_cols = per_chunk * block;
+  p.blocks = int(per_chunk);
   const std::int64_t chunks = ceil_div(p.cols, p.chunk_cols);
   p.chunks = make_divider(chunks);
   p.items = p.rows * chunks;
-  p.stage = chunks > 1 ? Stage::partials : Stage::whole;
-  if (chunks > 1) plan->workspace_bytes = std::size_t(p.items) * sizeof(Partial);
+  plan->workspace_bytes = std::size_t(p.items + 1) * sizeof(Partial);
 }
 
 struct ClusterShape {
@@ -103,12 +103,9 @@ std::string path_text(const Problem& problem, const Plan& plan) {
                          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
                          alignment_text(problem, plan.windows));
     case Path::cluster:
-    case Path::cluster_parked:
       return fmt::format(
-          "a cluster of {} CTAs a row, {} vectors of {} columns a thread in registers{}; {}",
-          plan.cluster, plan.windows, items,
-          p.parked ? fmt::format(" and {} in shared memory", p.parked) : "",
-          alignment_text(problem, plan.windows));
+          "a cluster of {} CTAs a row, {} vectors of {} columns a thread in registers; {}",
+          plan.cluster, plan.windows, items, alignment_text(problem, plan.windows));
     case Path::split:
       return fmt::format("each row in {} chunks of {} columns, read twice; {}", p.chunks.divisor,
                          p.chunk_cols, alignment_text(problem, plan.windows));
@@ -192,7 +189,9 @@ Plan make_plan(const Problem& problem) {
        .parked = 0,
        .items = q.rows,
        .chunk_cols = q.cols,
+       .blocks = 1,
        .chunks = {},
+       .lag = 0,
        .partials = nullptr};
   switch (plan.path) {
     case Path::warp: {
@@ -218,12 +217,11 @@ Plan make_plan(const Problem& problem) {
       break;
     }
     case Path::cluster:
-    case Path::cluster_parked:
       break;  // make_cluster_plan's
     case Path::split:
-      plan.windows = kMostKept / items;
+      plan.windows = most_values(q.y_type) / items;
       plan.threads = kSplitThreads;
-      plan_chunks(&plan);
+      plan_chunks(q.y_type, &plan);
       break;
     case Path::strided:  // softmax_strided_plan.cc
       break;
@@ -238,12 +236,9 @@ Plan make_cluster_plan(const Problem& problem) {
   if (plan.path == Path::strided || p.cols <= kLeastClusterValues * values) return plan;
   const ClusterShape shape = cluster_shape(ceil_div(p.cols, 32 * values));
   const std::int64_t threads = std::int64_t(shape.ctas) * shape.warps * 32;
-  const std::int64_t left = p.cols - threads * values;
-  const std::int64_t parked = left <= 0 ? 0 : ceil_div(left, threads * items);
-  const bool parks = problem.x_type == problem.y_type;
-  if (parked > (parks ? kMostClusterParked : 0)) return plan;
-  p.parked = int(parked);
-  plan.path = parked > 0 ? Path::cluster_parked : Path::cluster;
+  if (p.cols > threads * values) return plan;
+  p.parked = 0;
+  plan.path = Path::cluster;
   plan.cluster = shape.ctas;
   plan.windows = values / items;
   plan.threads = 32 * shape.warps;
@@ -253,11 +248,23 @@ Plan make_cluster_plan(const Problem& problem) {
   return plan;
 }
 
+std::int64_t lag_of(const Problem& problem, const Plan& plan, const DeviceProperties& properties) {
+  if (plan.path != Path::split) return 0;
+  const Params& p = plan.params;
+  const std::int64_t bytes = p.chunk_cols * std::int64_t(size_of(problem.x_type));
+  const std::int64_t row = p.chunks.divisor, kept = std::int64_t(properties.l2_bytes) / kLagOfL2;
+  return std::min(std::max(row, std::min(row + properties.sm_count, kept / bytes)), p.items);
+}
+
 // Of whole clusters, which max_sms must not cut.
 unsigned grid_of(const Plan& plan, const LaunchContext& context) {
-  const std::int64_t ctas = plan.params.items * plan.cluster;
+  const std::int64_t ctas = (plan.params.items + plan.params.lag) * plan.cluster;
   const unsigned grid = capped_grid(ctas, context, plan.threads);
   return std::max(grid - grid % unsigned(plan.cluster), unsigned(plan.cluster));
+}
+
+unsigned clearing_grid(const Plan& plan, const LaunchContext& context) {
+  return capped_grid(ceil_div(plan.params.items + 1, plan.threads), context, plan.threads);
 }
 
 std::string describe_plan(const Problem& problem, const Plan& plan, std::size_t smem,

@@ -10,10 +10,9 @@
 //   parked   The same for longer fp32 rows, of which the rest waits in shared memory.
 //   cluster  From sm90 on, instead of block, parked and split, rows of more than 512 threads: a
 //            cluster a row, of up to 16 CTAs that hold it in registers.
-//   cluster_parked   The same for longer rows, of which the rest waits in shared memory.
-//   split    Rows beyond that go in chunks of whole blocks to many CTAs: one launch leaves the
-//            maximum and the sum of each chunk in scratch memory, a second combines them and
-//            writes. The row is read twice.
+//   split    Rows beyond that go in chunks of whole blocks to many CTAs: some leave the maximum and
+//            the sum of each chunk in scratch memory, others combine those and write. Everything is
+//            read twice, a row of a few MB the second time from the L2.
 //   strided  A view without unit column stride: softmax_strided_plan.h.
 #pragma once
 
@@ -26,7 +25,7 @@
 
 namespace libkernels::inline LK_BACKEND::op::softmax {
 
-enum class Path { warp, block, parked, cluster, cluster_parked, split, strided };
+enum class Path { warp, block, parked, cluster, split, strided };
 
 // How 2^t = exp(scale (x - m)) is computed: v = turn * x, of which the largest is m's,
 // d = shrink (v - m), t = d (hi + lo). All follows from `scale`; make_exponent says how.
@@ -49,9 +48,10 @@ struct alignas(8) Partial {
 // Which of the work a launch does.
 enum class Stage : int {
   whole,     // all
-  partials,  // the Partial of each chunk
+  clear,     // split: scratch, first
+  partials,  // strided: the Partial of each chunk
   combine,   // strided: from these the row's, in the first one's place
-  finish,    // from these the result
+  finish,    // strided: from these the result
 };
 
 // How the rows of a column are reached, where a thread has a vector of neighbouring ones.
@@ -74,11 +74,13 @@ struct Params {
   Access x_access, y_access;  // strided
   Stage stage;                // split, strided
   int lanes_log2;             // warp: of a row; strided: of a column
-  int parked;               // block, cluster, strided: vectors that a thread keeps in shared memory
-  std::int64_t items;       // CTAs' worth of work
-  std::int64_t chunk_cols;  // split, strided
-  Divider chunks;           // of a row
-  Partial* partials;        // [rows, chunks]
+  int parked;                 // block, strided: vectors that a thread keeps in shared memory
+  std::int64_t items;         // CTAs' worth of work
+  std::int64_t chunk_cols;    // split, strided
+  int blocks;                 // split: of a chunk
+  Divider chunks;             // of a row
+  std::int64_t lag;           // split: a chunk is written so many chunks after it was read
+  Partial* partials;          // [rows, chunks]; split: and a count of tickets
 };
 
 struct Plan {
@@ -120,13 +122,15 @@ inline constexpr int kMostClusterCtas = 16;
 inline constexpr int kClusterWarpsAnSm = 32;
 inline constexpr int kLeastClusterWarps = 5;
 inline constexpr int kMostClusterWarps = 16;
-inline constexpr int kMostClusterParked = 12;  // vectors: 96 KiB a CTA, of which an SM holds two
 // The shortest row of a cluster has more than the values of so many threads: shorter ones are as
 // fast in one CTA (32768 columns of bf16, us: 133 in one, 132.8 in four).
 inline constexpr std::int64_t kLeastClusterValues = 512;
 inline constexpr int kSplitThreads = 256;
-inline constexpr int kSplitBlock = kSplitThreads * kMostKept;  // columns of a CTA at a time
-inline constexpr std::int64_t kMostChunks = 512;  // of a row: some 4 CTAs an SM of an H200
+inline constexpr std::int64_t kMostChunks = 512;  // of a row
+// Of the L2, what is between a chunk's two reads may fill a 1/5. us by that distance in MB: bf16,
+// 2^20 columns, 6 152.6, 8 152.5, 10 154.7, 12 159.2, 14 167.3; fp32 6 290.8, 10 294.7, 12 302.4;
+// rows of 8 MB (bf16) 10 161.9, 14 167.2, of 16 MB (fp32) 16 332, 20 364.
+inline constexpr std::int64_t kLagOfL2 = 5;
 inline constexpr std::int64_t kMostBlocks = 512;  // of a chunk: 2^31 columns in kMostChunks
 
 // Columns of a vector, and bytes of it in the input.
@@ -137,6 +141,8 @@ constexpr int vector_bytes(DType x_type, DType y_type) {
 // Values that a thread of a CTA's row holds in registers, at most, and vectors elsewhere.
 constexpr int most_values(DType y_type) { return y_type == DType::f32 ? 32 : 64; }
 constexpr int most_parked(DType x_type) { return x_type == DType::f32 ? kMostParked : 0; }
+// Columns of the split path that a CTA has at a time.
+constexpr int split_block(DType y_type) { return kSplitThreads * most_values(y_type); }
 // The longest row of a CTA.
 constexpr std::int64_t block_capacity(DType x_type, DType y_type) {
   return std::int64_t(kMostBlockWarps) * 32 *
@@ -157,8 +163,13 @@ Plan make_plan(const Problem& problem);
 // The same by clusters; its path is make_plan's where no cluster serves.
 Plan make_cluster_plan(const Problem& problem);
 
-// CTAs to launch.
+// Params::lag: a row and, so that who writes need not wait, what all SMs have in hand; but beyond a
+// row no more than the L2 keeps until it is read again.
+std::int64_t lag_of(const Problem& problem, const Plan& plan, const DeviceProperties& properties);
+
+// CTAs to launch, and to clear scratch before.
 unsigned grid_of(const Plan& plan, const LaunchContext& context);
+unsigned clearing_grid(const Plan& plan, const LaunchContext& context);
 
 // The plan in words, for explain(). `smem` is the bytes of shared memory.
 std::string describe_plan(const Problem& problem, const Plan& plan, std::size_t smem,

@@ -22,7 +22,7 @@ namespace {
 // 0.36 (255), 0.42 (257), 0.915 (511), 0.98 (1023); fp32 0.36 (127), 0.63 (255), 0.98 (511). Short
 // rows by the tree of WarpPart: bf16 0.53 (127), but 0.86 (128).
 constexpr Config kSm80Configs[] = {
-    // x type, y type, path, windows, threads, CTAs an SM, aligned
+    // x type, y type, path, windows, threads, CTAs an SM
     {DType::f32, DType::f32, Path::warp, 1, 128, 8, true},
     {DType::f32, DType::f32, Path::warp, 1, 128, 12, false},
     {DType::f32, DType::f32, Path::warp, 4, 128, 10},

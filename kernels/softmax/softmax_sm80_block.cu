@@ -23,7 +23,7 @@ namespace {
 // Misaligned: bf16 0.98 (4095) and 0.95 (8191), f16 0.98 and fp32 0.97 (4095); x alone by one
 // element 0.97 and y alone 0.94 (4096 columns of bf16).
 constexpr Config kSm80BlockConfigs[] = {
-    // x type, y type, path, windows, threads, CTAs an SM, aligned
+    // x type, y type, path, windows, threads, CTAs an SM
     {DType::f32, DType::f32, Path::block, 8, 256, 4},
     {DType::f32, DType::f32, Path::block, 8, 1024, 1},
     {DType::f32, DType::f32, Path::parked, 8, 1024, 1},

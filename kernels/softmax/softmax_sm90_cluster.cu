@@ -4,8 +4,8 @@
 //   y[r, c] = exp(s[r, c] - m) / sum over c of exp(s[r, c] - m)        softmax
 //   y[r, c] = s[r, c] - m - log(the same sum)                          log-softmax
 //
-// Shapes    x, y [rows, cols], unit column strides, cols up to 655360 (f32 -> f32), 1310720 (16
-//           bits -> the same) or 262144 (16 bits -> f32), any row strides, any element-aligned
+// Shapes    x, y [rows, cols], unit column strides, cols up to 524288 (16 bits -> the same) or
+//           262144 (-> f32), any row strides, any element-aligned
 //           address; y may be x.
 // Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
 // Numerics  softmax_math.cuh. The order of additions follows from cols and the types alone
@@ -16,7 +16,6 @@
 // too long for one SM is still read once. Maximum and sum go through distributed shared memory.
 #include "kernels/common/cluster_exchange.cuh"
 #include "kernels/softmax/softmax_launch.h"
-#include "kernels/softmax/softmax_parked.cuh"
 #include "kernels/softmax/softmax_row.cuh"
 #include "kernels/softmax/softmax_split.cuh"
 
@@ -29,22 +28,20 @@ namespace {
 // 128255), f16 0.943 and 0.938, fp32 0.949 and 0.918; x alone by one element 0.81 (131072 of bf16).
 // The loads come first: with what the ends of rows need before them 0.949 (131072 of bf16). Maxima
 // and sums of warps exchanged instead of those of CTAs: 0.897. Asking the L2 for the row after next
-// costs a fifth. Parked rows as of 2026-11-30: bf16 0.69 (1048576 columns).
+// costs a fifth. Longer rows, of which the rest waited in shared memory, took 178 to 190 us (bf16)
+// and 314 to 329 (fp32) where softmax_sm80_split.cu takes 152 to 157 and 287 to 290.
 constexpr Config kSm90ClusterConfigs[] = {
-    // x type, y type, path, windows, threads, CTAs an SM, aligned
+    // x type, y type, path, windows, threads, CTAs an SM
     {DType::f32, DType::f32, Path::cluster, 8, 512, 2},
-    {DType::f32, DType::f32, Path::cluster_parked, 8, 512, 2},
     {DType::f16, DType::f16, Path::cluster, 8, 512, 2},
-    {DType::f16, DType::f16, Path::cluster_parked, 8, 512, 2},
     {DType::f16, DType::f32, Path::cluster, 8, 512, 2},
     {DType::bf16, DType::bf16, Path::cluster, 8, 512, 2},
-    {DType::bf16, DType::bf16, Path::cluster_parked, 8, 512, 2},
     {DType::bf16, DType::f32, Path::cluster, 8, 512, 2},
 };
 
 struct alignas(16) ClusterSmem {
   ClusterExchange<uint2> partials;
-  BlockSmem block;
+  float slots[2][kWarpThreads];
 };
 
 // The row's maximum and sum from those of the CTAs' shares.
@@ -66,30 +63,24 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   auto& smem = ptx::dynamic_smem<ClusterSmem>();
   if (threadIdx.x == 0) init_cluster_exchange(&smem.partials);
   ptx::barrier_cluster_arrive_relaxed();
-  const Parked<Cfg> parked{smem.block.parked(), p};
   const int warps = int(blockDim.x) / kWarpThreads;
-  const int vectors = V::kWindows + (V::kParks ? p.parked : 0);
   for (std::uint32_t round = 0;; ++round) {
     const std::int64_t r = ptx::clusterid().x + std::int64_t(round) * ptx::nclusterid().x;
     if (r >= p.rows) break;
     const int warp = int(ptx::cluster_ctarank()) * warps + warp_of_cta() + zero_of(r);
-    const int warp_cols = vectors * kWarpThreads * V::kItems;
+    const int warp_cols = V::kWindows * kWarpThreads * V::kItems;
     const std::int64_t first = std::int64_t(warp) * warp_cols;
     Part<Cfg> part;
     part.locate(p, r, first, columns_within(first, p.cols, warp_cols), kWarpThreads);
     Held<Cfg> held;
-    float most = kMinusInfinity;
-    if constexpr (V::kParks) most = parked.load_and_find_most(part);
     held.fetch(part);
     held.arrive(part, p.exponent);
-    most = MaxNaN::combine(held.most(), most);
-    most = reduce_cta<MaxNaN>(most, smem.block.slots[0], warps);
+    const float most = reduce_cta<MaxNaN>(held.most(), smem.slots[0], warps);
     const Base own = held.base(subtrahend(most, p.exponent, true), p.exponent, p.log);
     float of_class[V::kItems];
     held.sum(own, p.exponent, of_class);
-    if constexpr (V::kParks) parked.sum(own, of_class);
     float sum = own.unit * reduce_cyclic(of_class);
-    sum = reduce_warps<Sum>(sum, smem.block.slots[1], warps);
+    sum = reduce_warps<Sum>(sum, smem.slots[1], warps);
     ptx::barrier_cluster_wait_acquire();  // the peers have started, and read what I told them
     if (warp_of_cta() == 0) {
       const Partial share{.most = most, .sum = sum};
@@ -102,7 +93,6 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
     const Norm norm(p, all.sum);
     const Base base = held.base(less, p.exponent, p.log);
     held.store(part, base, p, norm);
-    if constexpr (V::kParks) parked.store(part, base, norm);
   }
 }
 
@@ -117,9 +107,8 @@ struct Sm90Cluster {
     return &softmax_sm90_cluster<Cfg>;
   }
   template <class Cfg>
-  static std::size_t smem(const Plan& plan) {
-    return sizeof(ClusterSmem) - sizeof(BlockSmem) +
-           BlockSmem::bytes(plan.params.parked, plan.threads);
+  static std::size_t smem(const Plan&) {
+    return sizeof(ClusterSmem);
   }
 };
 

@@ -34,6 +34,14 @@ LK_DEVICE float rebased(const Partial& v, float subtrahend, const Exponent& e) {
   return v.sum * exponential<DType::f32>(difference(v.most, subtrahend, e), e);
 }
 
+// Over aligned groups of kLanes lanes; nothing is subtracted from a part of only -inf.
+template <int kLanes>
+LK_DEVICE Partial combined_lanes(const Partial& v, const Exponent& e) {
+  const float most = reduce_lanes<MaxNaN, kLanes>(v.most);
+  const float sum = rebased(v, subtrahend(most, e, true), e);
+  return {.most = most, .sum = reduce_lanes<Sum, kLanes>(sum)};
+}
+
 // What a CTA of kWarps warps makes of `count` partial results, get(i) each: thread t takes t, t +
 // the CTA's threads, ... Of slots there are two sets, as reduce_cta asks.
 template <int kWarps, class Get>

@@ -135,9 +135,9 @@ TEST(SoftmaxHostTest, EachViewTakesItsKernel) {
   c.x = {c.x.data, LK_F32, 1, 100000, 100000, 1};
   c.y = {reinterpret_cast<void*>(std::uintptr_t{1} << 40), LK_F32, 1, 100000, 100000, 1};
   EXPECT_STREQ(emu().resources(c()).kernel, "softmax_sm80_split");
-  EXPECT_EQ(emu().workspace(c()), 13 * 8u);  // chunks of 8192 columns
+  EXPECT_EQ(emu().workspace(c()), (13 + 1) * 8u);  // chunks of 8192 columns, tickets
   c.x.rows = c.y.rows = 7;
-  EXPECT_EQ(emu().workspace(c()), 7 * 13 * 8u);
+  EXPECT_EQ(emu().workspace(c()), (7 * 13 + 1) * 8u);
   c.x.row_stride = 1;
   c.x.col_stride = 7;
   EXPECT_STREQ(emu().resources(c()).kernel, "softmax_sm80_strided");
@@ -170,38 +170,41 @@ TEST(SoftmaxHostTest, WorkspacesAreChecked) {
   const lk_matrix yv{y.data(), LK_F32, 1, 60000, 60000, 1};
   lk_softmax_options options = LK_OPTIONS_INIT(lk_softmax_options);
   const SoftmaxCall call{&xv, &yv, &options};
-  ASSERT_EQ(emu().workspace(call), 64u);
+  ASSERT_EQ(emu().workspace(call), 72u);
   DeviceBuffer scratch(emu_backend().device(), 512);
   options.call.workspace = scratch.data();
-  options.call.workspace_bytes = 63;
+  options.call.workspace_bytes = 71;
   EXPECT_TRUE(is_invalid(refusal([&] { emu().run(call); }), "softmax: options.call.workspace"));
   options.call.workspace = static_cast<char*>(scratch.data()) + 8;
   options.call.workspace_bytes = 400;
   EXPECT_TRUE(is_invalid(refusal([&] { emu().run(call); }), "softmax: options.call.workspace"));
-  EXPECT_NE(emu().explain({&xv, &yv, nullptr}).find("scratch: 64 bytes, allocated on the stream"),
+  EXPECT_NE(emu().explain({&xv, &yv, nullptr}).find("scratch: 72 bytes, allocated on the stream"),
             std::string::npos);
 }
 
 // The text says which of two launches failed.
 TEST(SoftmaxHostTest, AFailedLaunchIsNamed) {
   const ProfileScope profile("emu80");
-  static float host[60000];
+  alignas(256) static float host[60000];
   DeviceBuffer memory(emu_backend().device(), sizeof(host));
   const lk_cmatrix foreign_x{host, LK_F32, 1, 60000, 60000, 1};
   const lk_matrix foreign_y{host, LK_F32, 1, 60000, 60000, 1};
   const lk_cmatrix x{memory.data(), LK_F32, 1, 60000, 60000, 1};
   const lk_matrix y{memory.data(), LK_F32, 1, 60000, 60000, 1};
+  lk_softmax_options foreign_scratch = LK_OPTIONS_INIT(lk_softmax_options);
+  foreign_scratch.call.workspace = host;
+  foreign_scratch.call.workspace_bytes = sizeof(host);
   EXPECT_TRUE(is_cuda_error(refusal([&] {
-                              emu().run({&foreign_x, &y, nullptr});
+                              emu().run({&x, &y, &foreign_scratch});
                             }),
                             "softmax: launching softmax_sm80_split (the first of its two launches, "
-                            "which reads the chunks) failed: cudaError"));
-  EXPECT_TRUE(
-      is_cuda_error(refusal([&] {
-                      emu().run({&x, &foreign_y, nullptr});
-                    }),
-                    "softmax: launching softmax_sm80_split (the second of its two launches, "
-                    "which writes y) failed: cudaError"));
+                            "which clears scratch) failed: cudaError"));
+  for (const SoftmaxCall& call :
+       {SoftmaxCall{&foreign_x, &y, nullptr}, SoftmaxCall{&x, &foreign_y, nullptr}}) {
+    EXPECT_TRUE(is_cuda_error(refusal([&] { emu().run(call); }),
+                              "softmax: launching softmax_sm80_split (the second of its two "
+                              "launches) failed: cudaError"));
+  }
   Call one;
   one.y.data = host;
   EXPECT_TRUE(is_cuda_error(refusal([&] { emu().run(one()); }),

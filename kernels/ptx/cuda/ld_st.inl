@@ -152,8 +152,70 @@ LK_DEVICE std::uint32_t ld_acquire_gpu_global<std::uint32_t>(const std::uint32_t
   return d;
 }
 template <>
+LK_DEVICE std::uint64_t ld_acquire_gpu_global<std::uint64_t>(const std::uint64_t* p) {
+  std::uint64_t d;
+  asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(d) : "l"(p) : "memory");
+  return d;
+}
+template <>
 LK_DEVICE void st_release_gpu_global<std::uint32_t>(std::uint32_t* p, std::uint32_t v) {
   asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+template <>
+LK_DEVICE void st_release_gpu_global<std::uint64_t>(std::uint64_t* p, std::uint64_t v) {
+  asm volatile("st.release.gpu.global.b64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+template <>
+LK_DEVICE std::uint64_t ld_relaxed_gpu_global<std::uint64_t>(const std::uint64_t* p) {
+  std::uint64_t d;
+  asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(d) : "l"(p) : "memory");
+  return d;
+}
+template <>
+LK_DEVICE void st_relaxed_gpu_global<std::uint64_t>(std::uint64_t* p, std::uint64_t v) {
+  asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+LK_DEVICE CachePolicy createpolicy_fractional_L2_evict_first() {
+  CachePolicy policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy.bits));
+  return policy;
+}
+LK_DEVICE CachePolicy createpolicy_fractional_L2_evict_last() {
+  CachePolicy policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.bits));
+  return policy;
+}
+template <>
+LK_DEVICE uint2 ld_global_L2_cache_hint<uint2>(const uint2* p, CachePolicy policy) {
+  uint2 d;
+  asm volatile("ld.global.L2::cache_hint.v2.b32 {%0, %1}, [%2], %3;"
+               : "=r"(d.x), "=r"(d.y)
+               : "l"(p), "l"(policy.bits)
+               : "memory");
+  return d;
+}
+template <>
+LK_DEVICE uint4 ld_global_L2_cache_hint<uint4>(const uint4* p, CachePolicy policy) {
+  uint4 d;
+  asm volatile("ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+               : "=r"(d.x), "=r"(d.y), "=r"(d.z), "=r"(d.w)
+               : "l"(p), "l"(policy.bits)
+               : "memory");
+  return d;
+}
+template <>
+LK_DEVICE void st_global_L2_cache_hint<uint2>(uint2* p, uint2 v, CachePolicy policy) {
+  asm volatile("st.global.L2::cache_hint.v2.b32 [%0], {%1, %2}, %3;" ::"l"(p), "r"(v.x), "r"(v.y),
+               "l"(policy.bits)
+               : "memory");
+}
+template <>
+LK_DEVICE void st_global_L2_cache_hint<uint4>(uint4* p, uint4 v, CachePolicy policy) {
+  asm volatile("st.global.L2::cache_hint.v4.b32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(p), "r"(v.x),
+               "r"(v.y), "r"(v.z), "r"(v.w), "l"(policy.bits)
+               : "memory");
 }
 
 template <>

@@ -195,20 +195,53 @@ void store_bytes(Space space, void* p, const void* from, std::size_t bytes) {
   std::memcpy(p, from, bytes);
 }
 
-std::uint32_t load_acquire(const std::uint32_t* p) {
-  const void* pc = __builtin_return_address(0);
-  Thread* t = current_thread;
+namespace {
+
+template <class T>
+void check_poll(Thread* t, const T* p, const void* pc) {
   check_instruction(Space::global_sync, p, sizeof(*p), false, pc);
   if (t->polled == p && t->polled_value == *p) make_way(t, pc, true);
   t->polled = p;
   t->polled_value = *p;
-  acquire_at(t, p);
+}
+
+}  // namespace
+
+template <class T>
+T load_acquire(const T* p) {
+  check_poll(current_thread, p, __builtin_return_address(0));
+  acquire_at(current_thread, p);
   return *p;
 }
-void store_release(std::uint32_t* p, std::uint32_t v) {
+template <class T>
+void store_release(T* p, T v) {
   check_instruction(Space::global_sync, p, sizeof(*p), true, __builtin_return_address(0));
   release_at(current_thread, p);
   *p = v;
+}
+template std::uint32_t load_acquire(const std::uint32_t*);
+template std::uint64_t load_acquire(const std::uint64_t*);
+template void store_release(std::uint32_t*, std::uint32_t);
+template void store_release(std::uint64_t*, std::uint64_t);
+
+template <class T>
+T load_relaxed(const T* p) {
+  check_poll(current_thread, p, __builtin_return_address(0));
+  return *p;
+}
+template <class T>
+void store_relaxed(T* p, T v) {
+  check_instruction(Space::global_sync, p, sizeof(*p), true, __builtin_return_address(0));
+  *p = v;
+}
+template std::uint64_t load_relaxed(const std::uint64_t*);
+template void store_relaxed(std::uint64_t*, std::uint64_t);
+
+std::uint32_t fetch_add(std::uint32_t* p, std::uint32_t v) {
+  check_instruction(Space::global_sync, p, sizeof(*p), true, __builtin_return_address(0));
+  const std::uint32_t old = *p;
+  *p += v;
+  return old;
 }
 
 void* dynamic_shared(std::size_t bytes) {

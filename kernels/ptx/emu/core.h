@@ -44,7 +44,7 @@ enum class Space : std::uint8_t {
   generic,      // whatever the address says: a plain load or store
   global,       // ld.global, st.global
   global_nc,    // ld.global.nc: nobody may write it during the launch
-  global_sync,  // ld.acquire, st.release
+  global_sync,  // ld.acquire, st.release, ld.relaxed, st.relaxed, atom
   shared,       // ld.shared, st.shared
 };
 
@@ -60,8 +60,20 @@ void store_bytes(Space space, void* p, const void* from, std::size_t bytes);
 
 // ld.acquire.gpu and st.release.gpu of global memory: the one that reads the other's value learns
 // what that thread did and knew. Reading the same value again is a poll: other threads go first.
-std::uint32_t load_acquire(const std::uint32_t* p);
-void store_release(std::uint32_t* p, std::uint32_t v);
+// T: std::uint32_t, std::uint64_t.
+template <class T>
+T load_acquire(const T* p);
+template <class T>
+void store_release(T* p, T v);
+
+// ld.relaxed.gpu and st.relaxed.gpu: the same, but nobody learns anything. T: std::uint64_t.
+template <class T>
+T load_relaxed(const T* p);
+template <class T>
+void store_relaxed(T* p, T v);
+
+// atom.add.relaxed.gpu of global memory: what a release left there stays to be acquired.
+std::uint32_t fetch_add(std::uint32_t* p, std::uint32_t v);
 
 // The CTA's dynamic shared memory, of which the kernel claims `bytes`.
 [[gnu::pure]] void* dynamic_shared(std::size_t bytes);

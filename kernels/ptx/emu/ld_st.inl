@@ -39,6 +39,26 @@ template <class T>
   emulator::store_release(p, v);
 }
 
+template <class T>
+[[gnu::always_inline]] LK_DEVICE T ld_relaxed_gpu_global(const T* p) {
+  return emulator::load_relaxed(p);
+}
+template <class T>
+[[gnu::always_inline]] LK_DEVICE void st_relaxed_gpu_global(T* p, T v) {
+  emulator::store_relaxed(p, v);
+}
+
+LK_DEVICE CachePolicy createpolicy_fractional_L2_evict_first() { return kEvictFirst; }
+LK_DEVICE CachePolicy createpolicy_fractional_L2_evict_last() { return kEvictLast; }
+template <AccessType T>
+[[gnu::always_inline]] LK_DEVICE T ld_global_L2_cache_hint(const T* p, CachePolicy /*policy*/) {
+  return emulator::load(emulator::Space::global, p);
+}
+template <AccessType T>
+[[gnu::always_inline]] LK_DEVICE void st_global_L2_cache_hint(T* p, T v, CachePolicy /*policy*/) {
+  emulator::store(emulator::Space::global, p, v);
+}
+
 template <AccessType T>
 [[gnu::always_inline]] LK_DEVICE T ld_shared(const T* p) {
   return emulator::load(emulator::Space::shared, p);

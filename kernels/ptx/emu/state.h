@@ -89,7 +89,7 @@ struct Thread {
 
   // Its last ld.acquire: the same once more is a poll.
   const void* polled = nullptr;
-  std::uint32_t polled_value = 0;
+  std::uint64_t polled_value = 0;
   Knowledge::Pointer learned;  // from the last one
 
   AsyncCopies copies;

@@ -20,7 +20,7 @@ inline std::size_t width_of(const std::string& name) {
   const auto ends_with = [&](const char* end) { return name.ends_with(end); };
   if (ends_with("_v8_b32")) return 32;
   if (ends_with("_v4_b32")) return 16;
-  if (ends_with("_v2_b32")) return 8;
+  if (ends_with("_v2_b32") || ends_with("_b64")) return 8;
   if (ends_with("_b32")) return 4;
   return ends_with("_b16") ? 2 : 1;
 }

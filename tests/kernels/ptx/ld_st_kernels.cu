@@ -40,12 +40,36 @@ struct Acquire {
 };
 
 template <class T>
+struct Relaxed {
+  using Element = T;
+  LK_DEVICE T operator()(const T* p) const { return ptx::ld_relaxed_gpu_global(p); }
+};
+template <class T>
+struct Hinted {
+  using Element = T;
+  LK_DEVICE T operator()(const T* p) const {
+    return ptx::ld_global_L2_cache_hint(p, ptx::createpolicy_fractional_L2_evict_last());
+  }
+};
+
+template <class T>
 struct PlainStore {
   LK_DEVICE void operator()(T* p, T v) const { ptx::st_global(p, v); }
 };
 template <class T>
 struct ReleaseStore {
   LK_DEVICE void operator()(T* p, T v) const { ptx::st_release_gpu_global(p, v); }
+};
+
+template <class T>
+struct RelaxedStore {
+  LK_DEVICE void operator()(T* p, T v) const { ptx::st_relaxed_gpu_global(p, v); }
+};
+template <class T>
+struct HintedStore {
+  LK_DEVICE void operator()(T* p, T v) const {
+    ptx::st_global_L2_cache_hint(p, v, ptx::createpolicy_fractional_L2_evict_first());
+  }
 };
 
 template <class Load, class Store>
@@ -125,7 +149,12 @@ std::span<const PtxCase> ld_st_cases() {
       global_case<NoAllocate<uint2>>("global_nc_L1_no_allocate_v2_b32"),
       global_case<NoAllocate<uint4>>("global_nc_L1_no_allocate_v4_b32"),
       global_case<Acquire<std::uint32_t>>("global_acquire_b32"),
+      global_case<Acquire<std::uint64_t>, ReleaseStore<std::uint64_t>>(
+          "global_acquire_release_b64"),
       global_case<Plain<std::uint32_t>, ReleaseStore<std::uint32_t>>("global_release_b32"),
+      global_case<Relaxed<std::uint64_t>, RelaxedStore<std::uint64_t>>("global_relaxed_b64"),
+      global_case<Hinted<uint2>, HintedStore<uint2>>("global_L2_cache_hint_v2_b32"),
+      global_case<Hinted<uint4>, HintedStore<uint4>>("global_L2_cache_hint_v4_b32"),
       shared_case<std::uint8_t>("shared_b8"),
       shared_case<std::uint16_t>("shared_b16"),
       shared_case<std::uint32_t>("shared_b32"),

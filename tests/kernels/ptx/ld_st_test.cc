@@ -31,7 +31,7 @@ TEST(LdSt, EmulatedMatchesTheDefinition) {
   }
 }
 
-TEST(LdSt, AllWidthsAreThere) { EXPECT_EQ(emu::ld_st_cases().size(), 22u); }
+TEST(LdSt, AllWidthsAreThere) { EXPECT_EQ(emu::ld_st_cases().size(), 26u); }
 
 TEST(LdSt, GpuMatchesTheDefinition) {
   if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;

@@ -56,7 +56,6 @@ std::int64_t capacity(const Plan& plan, DType y_type) {
     case Path::block:
     case Path::parked:
     case Path::cluster:
-    case Path::cluster_parked:
       return std::int64_t(plan.cluster) * plan.threads * (plan.windows + p.parked) * items;
     case Path::split:
       return p.chunk_cols * p.chunks.divisor;
@@ -87,21 +86,19 @@ TEST(SoftmaxPlan, HasRoomForEveryLength) {
 
 // From half a CTA's rows on, up to what sixteen CTAs hold: longer ones keep the other plan.
 TEST(SoftmaxPlan, ClustersHaveRoomForTheRowsTheyTake) {
-  for (const auto& [x, y, longest] : {std::tuple{DType::f32, DType::f32, std::int64_t{655360}},
-                                      {DType::bf16, DType::bf16, std::int64_t{1310720}},
+  for (const auto& [x, y, longest] : {std::tuple{DType::f32, DType::f32, std::int64_t{262144}},
+                                      {DType::bf16, DType::bf16, std::int64_t{524288}},
                                       {DType::f16, DType::f32, std::int64_t{262144}}}) {
     const std::int64_t least = kLeastClusterValues * most_values(y);
     EXPECT_EQ(make_cluster_plan(problem(3, least, x, y)).cluster, 1);
     for (std::int64_t cols = least + 1; cols <= longest; cols += cols < longest - 999 ? 997 : 1) {
       const Plan plan = make_cluster_plan(problem(3, cols, x, y));
-      const bool parks = plan.path == Path::cluster_parked;
-      ASSERT_TRUE(parks || plan.path == Path::cluster) << cols;
+      ASSERT_EQ(plan.path, Path::cluster) << cols;
       ASSERT_GE(capacity(plan, y), cols) << cols;
       ASSERT_LT(capacity(plan, y) - cols, cols / 2) << cols << " is wasteful";
       ASSERT_LE(plan.cluster, kMostClusterCtas);
       ASSERT_LE(plan.threads, 32 * kMostClusterWarps);
-      ASSERT_LE(plan.params.parked, kMostClusterParked);
-      ASSERT_EQ(plan.params.parked > 0, parks);
+      ASSERT_EQ(plan.params.parked, 0);
       ASSERT_EQ(plan.workspace_bytes, 0u);
     }
     const Plan beyond = make_cluster_plan(problem(3, longest + 1, x, y));
@@ -167,16 +164,38 @@ TEST(SoftmaxPlan, ChunksCoverRowsOfAnyLength) {
     const std::int64_t chunks = plan.params.chunks.divisor, size = plan.params.chunk_cols;
     EXPECT_GE(chunks * size, cols);
     EXPECT_LT((chunks - 1) * size, cols) << "an empty chunk";
-    EXPECT_EQ(size % kSplitBlock, 0);
-    EXPECT_LE(size / kSplitBlock, kMostBlocks);
+    EXPECT_EQ(size % split_block(p.y_type), 0);
+    EXPECT_LE(size / split_block(p.y_type), kMostBlocks);
     if (cols <= kTwo31) {
       EXPECT_LE(chunks, kMostChunks);
     }
-    EXPECT_EQ(plan.workspace_bytes, std::size_t(p.rows * chunks) * sizeof(Partial));
+    EXPECT_EQ(plan.workspace_bytes, std::size_t(p.rows * chunks + 1) * sizeof(Partial));
     EXPECT_EQ(plan.params.items, 3 * chunks);
   }
   // One row of 2^20 columns fills a GPU.
   EXPECT_GE(make_plan(problem(1, 1 << 20)).params.items, 128);
+}
+
+// Who writes a chunk waits for earlier tickets alone: those of its row are, if all have their turn.
+TEST(SoftmaxPlan, AChunkIsWrittenARowAfterItWasReadAtLeast) {
+  DeviceProperties properties{};
+  for (const auto& [sms, l2] :
+       {std::pair{6, std::size_t{0}}, {84, std::size_t{6} << 20}, {132, std::size_t{60} << 20}}) {
+    properties.sm_count = sms;
+    properties.l2_bytes = l2;
+    for (const std::int64_t rows : {1, 3, 1000}) {
+      for (const std::int64_t cols : {std::int64_t{57345}, std::int64_t{1} << 20, kTwo31}) {
+        const Problem p = problem(rows, cols);
+        const Plan plan = make_plan(p);
+        const std::int64_t lag = lag_of(p, plan, properties);
+        EXPECT_GE(lag, plan.params.chunks.divisor);
+        EXPECT_LE(lag, plan.params.items);
+        const std::int64_t most = std::int64_t(l2) / kLagOfL2 / (plan.params.chunk_cols * 4);
+        EXPECT_LE(lag, std::max(plan.params.chunks.divisor, most));
+      }
+    }
+    EXPECT_EQ(lag_of(problem(3, 1000), make_plan(problem(3, 1000)), properties), 0);
+  }
 }
 
 // C8: rows at which a 32-bit count, or a ceiling division of ints, overflows.
