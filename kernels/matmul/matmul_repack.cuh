@@ -14,6 +14,22 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
+// Where a vector of the copy is. A division finds a thread's first, additions the others.
+struct RepackPlace {
+  std::int64_t line, vector;  // of all matrices, of the line
+
+  LK_DEVICE RepackPlace(const Repack& r, std::int64_t i) : line(quotient(i, r.per_line)) {
+    vector = i - line * r.per_line.divisor;
+  }
+  LK_DEVICE void advance(const Repack& r) {  // by kRepackThreads
+    line += r.step_lines;
+    vector += r.step_vectors;
+    if (vector < r.per_line.divisor) return;
+    vector -= r.per_line.divisor;
+    ++line;
+  }
+};
+
 // A vector of the copy on its way.
 template <int kElement>
 struct RepackVector {
@@ -22,16 +38,14 @@ struct RepackVector {
   LoadedVector<kElement> loaded{};
   unsigned char* to = nullptr;  // null: there is no such vector
 
-  // Vector i of the copy.
-  LK_DEVICE void load(const Repack& r, unsigned char* scratch, std::int64_t i) {
-    if (i >= r.per_line.divisor * r.lines * r.batch) return;
-    const std::int64_t line = quotient(i, r.per_line);  // of all matrices
-    const std::int64_t at = (i - line * r.per_line.divisor) * kElements;
-    const std::int64_t matrix = quotient(line, r.per_matrix);
-    to = scratch + r.place + (line * r.pitch + at) * kElement;
+  LK_DEVICE void load(const Repack& r, unsigned char* scratch, const RepackPlace& place) {
+    if (place.line >= r.lines * r.batch) return;
+    const std::int64_t at = place.vector * kElements;
+    const std::int64_t matrix = r.batch > 1 ? quotient(place.line, r.per_matrix) : 0;
+    to = scratch + r.place + (place.line * r.pitch + at) * kElement;
     const auto* base =
         static_cast<const unsigned char*>(r.from) + matrix * r.batch_stride * kElement;
-    const unsigned char* first = base + (line - matrix * r.lines) * r.line_stride * kElement;
+    const unsigned char* first = base + (place.line - matrix * r.lines) * r.line_stride * kElement;
     const unsigned char* begin = r.dense ? base : first;
     const unsigned char* end = begin + r.length * (r.dense ? r.lines : 1) * kElement;
     const std::int64_t left = r.length - at;
@@ -60,11 +74,12 @@ __global__ void __launch_bounds__(kRepackThreads)
         continue;
       }
     }
-    const std::int64_t first = of_r * kRepackItem + threadIdx.x;
+    RepackPlace place(r, of_r * kRepackItem + threadIdx.x);
     RepackVector<kElement> vectors[kRepackUnroll];
 #pragma unroll
     for (int i = 0; i < kRepackUnroll; ++i) {
-      vectors[i].load(r, scratch, first + i * kRepackThreads);
+      vectors[i].load(r, scratch, place);
+      place.advance(r);
     }
 #pragma unroll
     for (int i = 0; i < kRepackUnroll; ++i) vectors[i].store();

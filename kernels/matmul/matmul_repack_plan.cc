@@ -49,6 +49,8 @@ Repack make_repack(Matrix* matrix, bool rows_are_mn, std::int64_t mn, std::int64
   } else {
     r.per_line = make_divider(pieces(r.length, kRepackVector / r.element));
     r.per_matrix = make_divider(r.lines);
+    r.step_lines = int(kRepackThreads / r.per_line.divisor);
+    r.step_vectors = int(kRepackThreads % r.per_line.divisor);
     r.items = pieces(r.per_line.divisor * r.lines * r.batch, kRepackItem);
   }
   *used += std::size_t(rounded_up(std::int64_t(r.bytes()), kPlaceAlignment));

@@ -33,9 +33,10 @@ struct Repack {
   bool dense;         // what is adjacent follows without a gap: all of a matrix may be read
   std::size_t place;  // bytes into the scratch
   std::int64_t pitch;
-  Divider per_line;    // vectors; where it transposes, items of kRepackRows of K
-  Divider per_matrix;  // lines; where it transposes, items of kRepackRow bytes of lines
-  std::int64_t items;  // of kRepackItem vectors; 0: the operand stays where it is
+  Divider per_line;              // vectors; where it transposes, items of kRepackRows of K
+  Divider per_matrix;            // lines; where it transposes, items of kRepackRow bytes of lines
+  int step_lines, step_vectors;  // kRepackThreads vectors further, unless a line ends before
+  std::int64_t items;            // of kRepackItem vectors; 0: the operand stays where it is
 
   std::size_t bytes() const { return std::size_t(element * pitch * lines * batch); }
 };
