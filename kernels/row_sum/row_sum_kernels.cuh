@@ -50,9 +50,10 @@ struct Kernels {
   template <DType kType, int kShape>
   static KernelUse staged() {
     constexpr int kVectors = G::kShapes[kShape].lanes * G::kShapes[kShape].vectors;
-    constexpr int kCtas = kVectors <= 8 ? 8 : 6;
-    constexpr StagedConfig kConfig{kType, kVectors, staged_lanes(kVectors),
-                                   staged_tile_bytes(kVectors), kStagedThreads, kCtas, G::kPdl};
+    constexpr int kCtas = kVectors <= 2 ? 8 : 6;
+    constexpr StagedConfig kConfig{
+        kType, kVectors, staged_lanes(kVectors), staged_tile_bytes(kVectors), kStagedThreads,
+        kCtas, G::kPdl};
     using Cfg = std::integral_constant<StagedConfig, kConfig>;
     return {&row_sum_staged<Cfg>, kStagedThreads, kCtas, sizeof(StagedSmem<Cfg>)};
   }
@@ -64,7 +65,7 @@ struct Kernels {
     constexpr int kMost = !kBrief && size_of(kType) == 2 ? 4 : 8;
     constexpr int kChainsAtOnce = kLanes < kMost ? kLanes : kMost;
     constexpr int kCtas = kStridedCtasPerSm;
-    constexpr StridedConfig kConfig{kType,   kLanes, kChainsAtOnce, kShape % 2 == 1,
+    constexpr StridedConfig kConfig{kType,  kLanes, kChainsAtOnce, kShape % 2 == 1,
                                     kBrief, kCtas,  G::kPdl};
     using Cfg = std::integral_constant<StridedConfig, kConfig>;
     constexpr auto use = [](KernelPointer kernel) {

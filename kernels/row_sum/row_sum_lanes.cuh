@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   await_prerequisites<Cfg::value.pdl>(p);
   const int left = int(p.cols) * kBytes - lane * kVectorBytes;  // of a row, from this lane's on
   do {
-    const auto* x = static_cast<const unsigned char*>(p.x) + r * p.x_row_stride * kBytes +
-                    lane * kVectorBytes;
+    const auto* x =
+        static_cast<const unsigned char*>(p.x) + r * p.x_row_stride * kBytes + lane * kVectorBytes;
     Vector w[kVectors];
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {

@@ -102,8 +102,8 @@ struct Row {
   }
 
   static std::string describe(const Problem& problem, const LaunchContext& context) {
-    return describe_plan(plan_of(problem, context.workspace, context.properties.sm_count), G::kShapes, context,
-                         G::kPdl && context.pdl);
+    return describe_plan(plan_of(problem, context.workspace, context.properties.sm_count),
+                         G::kShapes, context, G::kPdl && context.pdl);
   }
 
   static std::size_t workspace_bytes(const Problem& problem, const DeviceProperties&) {

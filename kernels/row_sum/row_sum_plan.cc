@@ -54,14 +54,16 @@ int rows_of_warp(const Shape& s, bool whole) {
 }
 
 // Fewer rows are to be spread over the SMs rather than to be many in flight.
-constexpr std::int64_t kFewRows = 16384;
+constexpr std::int64_t kFewRows = 2048;
 
 // Rows of a tile of unit_staged; 0 if the rows go another way.
 int staged_rows(const Problem& p, const Shape& shape, std::int64_t vectors) {
   const std::int64_t size = std::int64_t(size_of(p.x_type));
   const std::int64_t pitch = p.x_row_stride * size;
   // Lanes meet in the same banks if rows are whole vectors apart.
-  if (vectors > shape.staged || p.rows < 2 || pitch % kVectorBytes == 0) return 0;
+  if (vectors > (size == 2 ? shape.staged : shape.staged_f32) || p.rows < 2 ||
+      pitch % kVectorBytes == 0)
+    return 0;
   const std::int64_t gap = pitch - p.cols * size;
   if (gap < 0 || gap > kVectorBytes || (vectors > kWarp && p.rows < kFewRows)) return 0;
   const int tree = shape.lanes * shape.vectors;
@@ -119,7 +121,7 @@ void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pas
 std::int64_t balanced_rows(std::int64_t rows, int row_warps, std::int64_t most, std::int64_t unit,
                            std::int64_t chunks, int resident) {
   const std::int64_t waves = ceil_div(ceil_div(rows, row_warps * most) * chunks, resident);
-  if (waves > kFewWaves) return most;
+  if (waves == 1 || waves > kFewWaves) return most;
   const std::int64_t blocks = std::max<std::int64_t>(waves * resident / chunks, 1);
   return std::min(most, round_up(ceil_div(rows, blocks * row_warps), unit));
 }
@@ -158,8 +160,8 @@ void plan_strided(const Problem& p, int resident, Pass* pass) {
   pass->params.pieces = pieces;
   pass->params.piece_cols = chunk / pieces;
   if (pass->path == Path::strided_vectors && resident > 0) {
-    rows_per_warp = balanced_rows(p.rows, kStridedWarps / pieces, rows_per_warp, unit, pass->chunks,
-                                  resident);
+    rows_per_warp =
+        balanced_rows(p.rows, kStridedWarps / pieces, rows_per_warp, unit, pass->chunks, resident);
   }
   pass->params.warp_rows = int(rows_per_warp);
   const std::int64_t rows_per_cta = kStridedWarps / pieces * rows_per_warp;

@@ -43,7 +43,9 @@ struct Shape {
   // The same for rows that do not consist of whole vectors: as many vectors, and up to 32 lanes one
   // load more in each row. Beyond 32 lanes not used.
   int ragged_lanes, ragged_rows, ragged_vectors;
-  int staged;   // of ragged rows close to each other, up to so many vectors: by shared memory
+  // Ragged rows close to each other go through shared memory, up to so many vectors: of 16-bit
+  // elements, of fp32.
+  int staged, staged_f32;
   int threads;  // of a CTA
 };
 

@@ -56,10 +56,10 @@ LK_DEVICE void stage(const Params& p, const unsigned char* begin, const unsigned
 template <class In, int kLanes>
 struct StagedRow {
   const std::uint32_t* words;
-  int lane;                 // of the row
-  int last;                 // word of the row, and what it has of it
+  int lane;  // of the row
+  int last;  // word of the row, and what it has of it
   std::uint32_t last_mask;
-  bool upper;               // begins with the upper half of a word
+  bool upper;  // begins with the upper half of a word
 
   LK_DEVICE StagedRow(const unsigned char* x, int cols, int lane_of_row) : lane(lane_of_row) {
     const int skipped = In::kPerWord == 1 ? 0 : int(phase_of(x, 4)) / 2;  // elements
@@ -162,8 +162,8 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
 #pragma unroll 1
     for (int base = 0; base < rows; base += kWarpThreads / kLanes) {
       const int r = base + lane / kLanes;
-      const float sum = sum_staged<In, Cfg::value.vectors, kLanes>(
-          x + (r < rows ? r : 0) * pitch, int(p.cols), lane % kLanes);
+      const float sum = sum_staged<In, Cfg::value.vectors, kLanes>(x + (r < rows ? r : 0) * pitch,
+                                                                   int(p.cols), lane % kLanes);
       if (r < rows && lane % kLanes == 0) store_sum(p, first + r, sum);
     }
     __syncwarp();

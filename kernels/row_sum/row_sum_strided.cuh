@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
   constexpr int kRows = (kLanes - (kAligned ? 0 : 1)) * kItems<In>;
   constexpr int kBytes = int(sizeof(Element));
   // Chains of a lane's that are out of alignment by different numbers of elements.
-  constexpr int kPhases = !kAligned && kMine * kItems<In> > kChains ? 2 : 1;
+  constexpr int kPhases = !kAligned && kMine * kItems < In >> kChains ? 2 : 1;
   static_assert(kRows <= kStridedRows && (!Cfg::value.brief || kRounds == 1));
   auto& smem = ptx::dynamic_smem<StridedSmem>();
   const int warp = int(threadIdx.x) / kWarpThreads;
@@ -119,14 +119,15 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
     const int rows = left < p.warp_rows ? int(left) : p.warp_rows;  // 0 or less: none
     const int cols = int(at.end - at.begin);
     // [cols, kLanes vectors], strided and misaligned
-    const auto* x = static_cast<const unsigned char*>(p.x) +
-                    (at.row + first) * kBytes + at.begin * pitch;
+    const auto* x =
+        static_cast<const unsigned char*>(p.x) + (at.row + first) * kBytes + at.begin * pitch;
     const bool inside = rows_in_view(p, aligned(x), aligned(x + (cols - 1) * pitch) + kVectorBytes);
     const int last = kAligned ? rows : rows + kItems<In> - 1;
     float total[kSweeps][kItems<In>];
 #pragma unroll
-    for (int sweep = 0; sweep < kSweeps; ++sweep) {
-      const int own = sweep * kGroups + group;  // the lane's first column
+    for (int s = 0; s < kSweeps; ++s) {
+      const int sweep = kSweeps == 4 ? s % 2 * 2 + s / 2 : s;  // 0 and 2 first: fewer sums to keep
+      const int own = sweep * kGroups + group;                 // the lane's first column
       const unsigned char* column = x + own * pitch;
       int left = first < last ? cols - own : 0;
       float acc[kMine][kItems<In>] = {};
@@ -173,15 +174,15 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
       }
       if constexpr (kPhases == 2) add<In>(acc[0], acc[1]);
 #pragma unroll
-      for (int r = 0; r < kItems<In>; ++r) total[sweep][r] = acc[0][r];
+      for (int r = 0; r < kItems<In>; ++r) total[s][r] = acc[0][r];
+      if constexpr (kSweeps > 1) {
+        if (s % 2 == 1) add<In>(total[s - 1], total[s]);
+      }
     }
     float sums[kItems<In>];
 #pragma unroll
     for (int r = 0; r < kItems<In>; ++r) {
-      float sweeps[kSweeps];
-#pragma unroll
-      for (int i = 0; i < kSweeps; ++i) sweeps[i] = total[i][r];
-      sums[r] = tree_sum(sweeps);
+      sums[r] = kSweeps == 4 ? total[0][r] + total[kSweeps / 2][r] : total[0][r];
 #pragma unroll
       for (int mask = kWarpThreads / 2; mask >= kLanes; mask /= 2) {
         sums[r] = sums[r] + ptx::shfl_sync_bfly(sums[r], unsigned(mask));
@@ -191,7 +192,11 @@ __global__ void __launch_bounds__(kStridedThreads, Cfg::value.ctas_per_sm)
     if (group == 0 && first < kRows) {
 #pragma unroll
       for (int r = 0; r < kItems<In>; r += 4) {
-        ptx::st_shared(reinterpret_cast<uint4*>(&mine[first + r]), bit_cast<uint4>(Words<4>{{bit_cast<std::uint32_t>(sums[r]), bit_cast<std::uint32_t>(sums[r + 1]), bit_cast<std::uint32_t>(sums[r + 2]), bit_cast<std::uint32_t>(sums[r + 3])}}));
+        ptx::st_shared(
+            reinterpret_cast<uint4*>(&mine[first + r]),
+            bit_cast<uint4>(Words<4>{
+                {bit_cast<std::uint32_t>(sums[r]), bit_cast<std::uint32_t>(sums[r + 1]),
+                 bit_cast<std::uint32_t>(sums[r + 2]), bit_cast<std::uint32_t>(sums[r + 3])}}));
       }
     }
     if (p.pieces > 1) {
