@@ -14,30 +14,30 @@
 namespace libkernels::inline LK_BACKEND::op::row_sum {
 
 // H200, 2026-12-01, 2^28 elements, of the reading rate at that size in the same run, the output
-// counted; in brackets what it replaces, where that is one shape for all rows of a tree:
-//   bf16  15 and 16 columns 0.96, 33 0.89 (0.77), 40 0.95 (0.73), 48 0.94, 64 0.92, 65 0.90 (0.51),
-//         97 0.92, 128 0.98, 129 0.92 (0.59), 256 0.98, 289 0.96 (0.57), 513 0.92 (0.60),
-//         1023 0.99, 1025 0.93 (0.75), 2049 0.92 (0.81), 4096 1.00, 4097 0.90 (0.80),
-//         8193 0.98 (0.79), 16385 0.97 (0.78), 50257 and more 0.97
-//   fp32  15 and 16 0.955, 33 0.89 (0.74), 63 0.93, 64 0.955, 65 0.92 (0.66), 128 0.97, 129 0.93
-//         (0.71), 257 0.97 (0.71), 513 0.93 (0.90), 1023 and more 0.99, 8193 1.00 (0.88)
+// counted; in brackets what was there before, with one shape for all rows of a tree:
+//   bf16  15 columns 0.96 (0.935), 16 0.96, 17 0.92 (0.83), 31 0.95, 33 0.90 (0.77), 40 0.95 (0.66),
+//         49 0.96 (0.88), 63 0.96, 64 0.97, 65 0.90 (0.64), 97 0.92 (0.79), 129 0.92 (0.51), 289
+//         0.96 (0.68), 513 0.92 (0.53), 1023 0.97, 1025 0.93 (0.68), 2049 0.92 (0.85), 4096 1.00,
+//         4097 0.92 (0.79), 8193 0.98 (0.79), 16385 0.98 (0.78), 50257 0.98
+//   fp32  15 0.96, 17 0.95 (0.78), 33 0.89 (0.74), 63 0.93, 64 0.96, 65 0.92 (0.74), 129 0.93
+//         (0.67), 257 0.97 (0.75), 513 0.93 (0.86), 1023 and more 0.99, 8193 1.00 (0.88)
 // Except where a row is one lane's, whole rows are read in as many adjacent bytes a warp as there
-// are; a tree that the columns fill by a little over a half takes more rows at once, or fewer lanes
-// and more vectors of each. Staged rows had been copied by cp.async for these figures; by loads,
-// which leave more of the L2 to others, they gained up to 2% before the sums of staged rows took
-// their present form.
+// are. A tree that the columns fill by little more than a half takes more rows at once, or fewer
+// lanes with more vectors each; ragged rows then go through shared memory. Tiles of 4 KB get there
+// by loads (63 columns of bf16 0.96, by cp.async 0.92), of 8 KB by cp.async (129 columns of bf16
+// 0.92, by ten loads at a time 0.64).
 inline constexpr Shape kShapeConfigs[] = {
     // vectors; lanes a row, rows at once, vectors of a lane; of ragged rows; staged; threads
-    {1, 1, 8, 1, 1, 4, 1, 1, 1, 128},         {2, 1, 4, 2, 1, 4, 2, 0, 0, 128},
-    {4, 1, 2, 4, 1, 2, 4, 0, 0, 128},         {7, 2, 4, 4, 2, 1, 4, 7, 5, 128},
-    {8, 8, 4, 1, 2, 1, 4, 8, 0, 128},         {11, 8, 4, 2, 4, 1, 4, 16, 16, 128},
-    {16, 16, 8, 1, 4, 1, 4, 16, 16, 128},     {32, 32, 8, 1, 8, 1, 4, 30, 23, 128},
-    {64, 32, 4, 2, 16, 1, 4, 56, 46, 128},    {128, 32, 2, 4, 32, 1, 4, 104, 100, 128},
-    {256, 32, 1, 8, 32, 1, 8, 184, 136, 128}, {512, 32, 1, 16, 32, 1, 16, 300, 272, 128},
-    {528, 96, 1, 8, 96, 1, 8, 0, 0, 96},      {1023, 64, 1, 8, 64, 1, 8, 0, 0, 64},
-    {1024, 64, 1, 16, 64, 1, 16, 0, 0, 64},   {1536, 96, 1, 8, 96, 1, 8, 0, 0, 96},
-    {2048, 128, 1, 8, 128, 1, 8, 0, 0, 128},  {3072, 192, 1, 8, 192, 1, 8, 0, 0, 192},
-    {6144, 256, 1, 8, 256, 1, 8, 0, 0, 256},  {0, 256, 1, 16, 256, 1, 16, 0, 0, 256},
+    {1, 1, 8, 1, 1, 4, 1, 16, 16, 128},         {2, 1, 4, 2, 1, 4, 2, 26, 20, 128},
+    {4, 1, 2, 4, 1, 2, 4, 44, 0, 128},          {7, 2, 4, 4, 2, 1, 4, 112, 96, 128},
+    {8, 8, 4, 1, 2, 1, 4, 128, 0, 128},         {11, 8, 4, 2, 4, 1, 4, 176, 176, 128},
+    {16, 16, 8, 1, 4, 1, 4, 256, 256, 128},     {32, 32, 8, 1, 8, 1, 4, 480, 368, 128},
+    {64, 32, 4, 2, 16, 1, 4, 896, 736, 128},    {128, 32, 2, 4, 32, 1, 4, 1664, 1600, 128},
+    {256, 32, 1, 8, 32, 1, 8, 2944, 2176, 128}, {512, 32, 1, 16, 32, 1, 16, 4800, 4352, 128},
+    {528, 96, 1, 8, 96, 1, 8, 0, 0, 96},        {1023, 64, 1, 8, 64, 1, 8, 0, 0, 64},
+    {1024, 64, 1, 16, 64, 1, 16, 0, 0, 64},     {1536, 96, 1, 8, 96, 1, 8, 0, 0, 96},
+    {2048, 128, 1, 8, 128, 1, 8, 0, 0, 128},    {3072, 192, 1, 8, 192, 1, 8, 0, 0, 192},
+    {6144, 256, 1, 8, 256, 1, 8, 0, 0, 256},    {0, 256, 1, 16, 256, 1, 16, 0, 0, 256},
 };
 
 // Of 128 threads, that the registers must allow at least, by the vectors that a lane has in flight.

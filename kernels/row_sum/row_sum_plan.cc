@@ -61,7 +61,7 @@ int staged_rows(const Problem& p, const Shape& shape, std::int64_t vectors) {
   const std::int64_t size = std::int64_t(size_of(p.x_type));
   const std::int64_t pitch = p.x_row_stride * size;
   // Lanes meet in the same banks if rows are whole vectors apart.
-  if (vectors > (size == 2 ? shape.staged : shape.staged_f32) || p.rows < 2 ||
+  if (p.cols * size > (size == 2 ? shape.staged : shape.staged_f32) || p.rows < 2 ||
       pitch % kVectorBytes == 0)
     return 0;
   const std::int64_t gap = pitch - p.cols * size;

@@ -43,7 +43,7 @@ struct Shape {
   // The same for rows that do not consist of whole vectors: as many vectors, and up to 32 lanes one
   // load more in each row. Beyond 32 lanes not used.
   int ragged_lanes, ragged_rows, ragged_vectors;
-  // Ragged rows close to each other go through shared memory, up to so many vectors: of 16-bit
+  // Ragged rows close to each other go through shared memory, up to so many bytes: of 16-bit
   // elements, of fp32.
   int staged, staged_f32;
   int threads;  // of a CTA
@@ -85,6 +85,8 @@ struct Params {
   const void* x;
   void* y;
   DType y_type;
+  bool dependent;      // launched as one: must wait for the grid before it
+  bool trigger_early;  // and lets the next grid start before this one ends
   std::int64_t rows, cols;
   std::int64_t x_row_stride, x_col_stride;
   std::int64_t y_stride;  // from the sum of one row, or chunk, to the next
@@ -97,11 +99,6 @@ struct Params {
   std::int64_t chunk_cols;  // that a CTA sums of a row
   Divider chunks;           // of a row
   int tile_rows;            // unit_staged: of a warp
-  bool dependent;           // launched as one: must wait for the grid before it
-  bool trigger_early;       // and lets the next grid start before this one ends
-  std::int64_t piece_cols;  // columns of a piece: strided, or unit with more than 32 lanes
-  int pieces;               // strided: of a chunk: 1, 2, 4 or 8
-  int warp_rows;            // strided: of a warp at a time
 };
 
 enum class Path {

@@ -26,23 +26,35 @@ template <class In, int kTileBytes>
 LK_DEVICE void stage(const Params& p, const unsigned char* begin, const unsigned char* end,
                      unsigned char* tile) {
   constexpr int kStep = kWarpThreads * kVectorBytes;
-  constexpr int kLoads = kTileBytes / kStep < 10 ? kTileBytes / kStep : 10;  // before any is used
+  constexpr int kLoads = kTileBytes / kStep;
   const int lane = int(threadIdx.x) % kWarpThreads;
   const unsigned char* from = vector_of(begin);
   const int skipped = int(begin - from);
   const int bytes = int(end - from);
-  const bool inside = rows_in_view(p, begin, end);
-#pragma unroll 1
-  for (int batch = lane * kVectorBytes; batch < bytes; batch += kLoads * kStep) {
+  if constexpr (kLoads > 8) {  // too many to be in registers
+    int first = lane * kVectorBytes;
+    if (lane == 0 && from < p.safe) {  // the view begins within this vector
+      const Vector v = load_elements<In>({from, skipped, bytes});
+      ptx::st_shared(reinterpret_cast<uint4*>(tile), bit_cast<uint4>(v));
+      first += kStep;
+    }
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const int at = first + i * kStep;
+      const int left = bytes - at < kVectorBytes ? bytes - at : kVectorBytes;
+      if (left > 0) ptx::cp_async_cg_shared_global(tile + at, from + at, std::uint32_t(left));
+    }
+    ptx::cp_async_wait_all();
+  } else {
     const auto piece = [&](int i) {
-      const int at = batch + i * kStep;
+      const int at = i * kStep + lane * kVectorBytes;
       return Piece{from + at, skipped - at, bytes - at};
     };
     Vector w[kLoads];
-    load_pieces<In, true>(p, inside, piece, w);
+    load_pieces<In, true>(p, rows_in_view(p, begin, end), piece, w);
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
-      const int at = batch + i * kStep;
+      const int at = i * kStep + lane * kVectorBytes;
       if (at < bytes) ptx::st_shared(reinterpret_cast<uint4*>(tile + at), bit_cast<uint4>(w[i]));
     }
   }
