@@ -99,6 +99,9 @@ struct Params {
   std::int64_t chunk_cols;  // that a CTA sums of a row
   Divider chunks;           // of a row
   int tile_rows;            // unit_staged: of a warp
+  std::int64_t piece_cols;  // columns of a piece: strided, or unit with more than 32 lanes
+  int pieces;               // strided: of a chunk: 1, 2, 4 or 8
+  int warp_rows;            // strided: of a warp at a time
 };
 
 enum class Path {
