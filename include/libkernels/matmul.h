@@ -19,8 +19,9 @@
 // Strides   any >= 0, in elements: row major, column major and anything else, for each of A, B, C
 //           and C_in. For f16, bf16, tf32 and tf32x3 a call is fast in which A and B both have one
 //           unit stride, and another stride, a batch stride and an address that are multiples of 16
-//           bytes: one that has not slows the other, too (on GPUs 9.x, of f16 and bf16: what takes
-//           long is copied to scratch first). For f8 and fp32 unit strides alone count.
+//           bytes: one that has not slows the other, too (on GPUs 9.x, of f16, bf16 and f8: what
+//           takes long is copied to scratch first). For fp32, and for f8 on others than 9.x, unit
+//           strides alone count; on 9.x f8 is fastest with k adjacent in A and in B, as aligned.
 //           All others are correct. 0 (broadcast) is for inputs only, batch strides of inputs
 //           included; elements and products of C must not overlap. Pointers need the alignment
 //           of one element, no more, the bias included.
@@ -41,19 +42,23 @@
 //             f32, fp32         E = u (4 + k) S; zero-mean random data: u max(8, sqrt(k) / 2) S
 //             bf16, f16, f8     E = 2^-23 (3 + k / 2) S; random: 2^-23 max(2, sqrt(k) / 8) S
 //               on GPUs 8.x     E = 2^-23 (3 + 5 k / 8) S; random: 2^-23 max(4, sqrt(k) / 4) S
+//               f8 on GPUs 9.x  E = 2^-6 S; random: 2^-9 S. Tensor cores keep about 13 bits of a
+//                               sum of f8; every 128 of k it is added to one in fp32
 //             f32, tf32         E = 2^-10 S more than bf16
 //             f32, tf32x3       at most 4 times the largest error of fp32, plus 2^-21 S, k <= 16384
 //                               and inputs 0 or of at least 2^-110; below, see `math`
 //           Tensor cores give a subnormal the exponent of their least normal value and cut off what
 //           is small beside it. For them S has max(|a|, t) max(|b|, t) in place of |a b| where
-//           neither is 0, with t = 2^-14 for f16 and f8, 2^-126 for bf16 and tf32.
+//           neither is 0, with t = 2^-14 for f16 and f8 (2^-6 for e4m3 on GPUs 9.x), 2^-126 for
+//           bf16 and tf32.
 //           Sums are fp32 before they are scaled, so add 2^-149 (2 + k |alpha scale_a scale_b|) to
 //           E (tf32x3: 3 k): of a = b = 2^-80 nothing is left, whatever alpha is.
 //           8.x adds the products in blocks of 8 (tf32: 4) and keeps 24 bits of each, later GPUs
 //           blocks of 16 (8) and 25 bits.
 //           With a GeLU, E grows by 1.13 and gelu.h's own bound is added. Integers are exact while
 //           all partial sums are below 2^24 (tf32: inputs of at most 11 bits; tf32x3: of at most 22
-//           bits, one factor of each product of at most 11).
+//           bits, one factor of each product of at most 11; f8 on GPUs 9.x: and those within each
+//           128 of k below 2^13).
 // Values    NaN propagates, relu(NaN) = NaN, relu(-inf) = 0; overflow gives inf. Subnormals are
 //           kept, but for the small inputs of tf32 and tf32x3 above: of these, what is rounded to 0
 //           gives NaN with an infinity. Nothing outside the operands influences a result.
@@ -63,7 +68,7 @@
 //           and type. Any other overlap of C's address range with an input, bias and scales
 //           included, is refused.
 // Traffic   least: A, B and (if beta is not 0) C_in read once, C written once.
-// Scratch   on GPUs 9.x for f16 and bf16, see Strides: about the bytes of the operands that are
+// Scratch   on GPUs 9.x for f16, bf16 and f8, see Strides: about the bytes of the operands that are
 //           copied; matmul_workspace_size tells. Without a workspace they are allocated on the
 //           stream. Two calls that may run at once need two workspaces.
 // Calls     asynchronous on the stream, on the current device, safe from any thread, and may be

@@ -5,9 +5,10 @@
 //           copy engine stores them while the next are made.
 //   wide    the same, but the warp stores them, 16 bytes a lane.
 //   half    the same, realigned: 16-bit C however aligned.
-//   full    fp32 C, aligned: straight from the registers, in sectors of 32 bytes.
-//   block   anything else (C_in, GeLU, other strides): 32 columns at a time through the loop of
-//           matmul_epilogue.cuh.
+//   full    fp32 C: straight from the registers, in sectors of 32 bytes where rows or columns are
+//           adjacent and aligned.
+//   block   anything else (C_in, GeLU, other strides): up to 32 columns at a time through the loop
+//           of matmul_epilogue.cuh.
 #pragma once
 
 #include <limits>
@@ -118,7 +119,7 @@ using PartSums = float[kCols / 2];
 // copy engine.
 template <int kCols>
 struct Part {
-  static constexpr ptx::Swizzle kSwizzle = kCols == 64 ? ptx::Swizzle::b128 : ptx::Swizzle::b64;
+  static constexpr ptx::Swizzle kSwizzle = part_swizzle(kCols);
   static constexpr int kRowBytes = kCols * 2, kBytes = kWarpRows * kRowBytes;
   static constexpr int kChunk = 16, kVector = kChunk / 2;
 
@@ -282,20 +283,22 @@ LK_DEVICE void store_full(const Epilogue& e, int batch, int row, int col,
   const int lane = int(threadIdx.x) % kWarpThreads;
   row += lane / 4;
   col += lane % 4 * 2;
-  auto* c = static_cast<std::uint32_t*>(e.c) + batch * e.batch_stride + row * e.row_stride + col;
+  auto* c = static_cast<std::uint32_t*>(e.c) + batch * e.batch_stride + row * e.row_stride +
+            col * e.col_stride;
   const std::int64_t rows = e.rows - row, columns = e.cols - col;
   const float least = e.activation == Activation::relu ? 0.0f : kMinusInfinity;
 #pragma unroll
   for (int i = 0; i < kCols / 2; i += 2) {
     const int r = i / 2 % 2 * (kWarpRows / 2), column = i / 4 * 8;
-    std::uint32_t* to = c + r * e.row_stride + column;
+    std::uint32_t* to = c + r * e.row_stride + column * e.col_stride;
     const uint2 x = make_uint2(bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[i], least)),
                                bit_cast<std::uint32_t>(ptx::max_NaN_f32(v[i + 1], least)));
-    if (r >= rows) continue;
-    if (column + 1 < columns) {
+    if (r >= rows || column >= columns) continue;
+    if (e.wide && column + 1 < columns) {
       ptx::st_global(reinterpret_cast<uint2*>(to), x);
-    } else if (column < columns) {
+    } else {
       ptx::st_global(to, x.x);
+      if (column + 1 < columns) ptx::st_global(to + e.col_stride, x.y);
     }
   }
 }
@@ -305,7 +308,8 @@ template <class Cfg>
 LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* staging, int batch,
                             int row0, int col0, const typename ShapeSm90<Cfg>::Sums& sums) {
   using T = ShapeSm90<Cfg>;
-  constexpr int kParts = T::kGroupN / kBlockCols;
+  constexpr int kCols = T::kPartCols < kBlockCols ? T::kPartCols : kBlockCols;
+  constexpr int kParts = T::kGroupN / kCols;
   const int lane = int(threadIdx.x) % kWarpThreads;
   auto* block = reinterpret_cast<float*>(staging);  // [kWarpRows][kBlockPitch]
 #pragma unroll 1
@@ -314,17 +318,17 @@ LK_DEVICE void store_blocks(const Epilogue& e, float scale, unsigned char* stagi
     for (int i = 0; i < T::kM64 * kParts; ++i) {  // registers have no index at run time
       if (i != part) continue;
 #pragma unroll
-      for (int v = 0; v < kBlockCols / 2; v += 2) {
-        const float* from = sums[i / kParts] + i % kParts * (kBlockCols / 2) + v;
-        float* to = block + (lane / 4 + 8 * (v / 2 % 2)) * kBlockPitch<kBlockCols> + v / 4 * 8 +
-                    lane % 4 * 2;
+      for (int v = 0; v < kCols / 2; v += 2) {
+        const float* from = sums[i / kParts] + i % kParts * (kCols / 2) + v;
+        float* to =
+            block + (lane / 4 + 8 * (v / 2 % 2)) * kBlockPitch<kCols> + v / 4 * 8 + lane % 4 * 2;
         ptx::st_shared(reinterpret_cast<uint2*>(to), make_uint2(bit_cast<std::uint32_t>(from[0]),
                                                                 bit_cast<std::uint32_t>(from[1])));
       }
     }
     __syncwarp();
-    store_block<kWarpRows, kBlockCols>(e, scale, block, batch, row0 + part / kParts * kWgmmaM,
-                                       col0 + part % kParts * kBlockCols);
+    store_block<kWarpRows, kCols>(e, scale, block, batch, row0 + part / kParts * kWgmmaM,
+                                  col0 + part % kParts * kCols);
     __syncwarp();
   }
 }
@@ -376,8 +380,10 @@ LK_DEVICE void store_rolled(const ArgumentsSm90& args, const WarpStaging& stagin
 #pragma unroll 1
   for (int part = 0; part < T::kM64 * kParts; ++part) {
     PartSums<kCols> v;
+    // Of one part at least, or what v is without one stays in registers through the loop over K.
+    take_part<Cfg>(v, 0, 1.0f, sums);
 #pragma unroll
-    for (int i = 0; i < T::kM64 * kParts; ++i) {  // registers have no index at run time
+    for (int i = 1; i < T::kM64 * kParts; ++i) {  // registers have no index at run time
       if (i == part) take_part<Cfg>(v, i, 1.0f, sums);
     }
     // Not before: the compiler would scale everything before the loop, and spill it.
@@ -411,6 +417,15 @@ LK_DEVICE void store_tile(const ArgumentsSm90& args, const WarpStaging& staging,
   row0 += int(threadIdx.x) % kGroupThreads / kWarpThreads * kWarpRows;
   if (finish == Finish::block) {
     return store_blocks<Cfg>(e, scale, staging.data, batch, row0, col0, sums);
+  }
+  if constexpr (T::kElement == 4) {  // C is fp32
+#pragma unroll
+    for (int part = 0; part < T::kM64 * kParts; ++part) {
+      PartSums<kCols> v;
+      take_biased<Cfg>(v, part, scale, bias, e.bias_on_rows, sums);
+      store_full<kCols>(e, batch, row0 + part / kParts * kWgmmaM, col0 + part % kParts * kCols, v);
+    }
+    return;
   }
   if (finish != Finish::tensor && finish != Finish::wide) {
     return store_rolled<Cfg>(args, staging, bias, scale, batch, row0, col0, sums);

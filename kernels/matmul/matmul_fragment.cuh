@@ -5,6 +5,7 @@
 // them; where it is not, ldmatrix.trans serves 16-bit elements and single loads 32-bit ones.
 #pragma once
 
+#include "kernels/matmul/matmul_split.cuh"
 #include "kernels/matmul/matmul_stage.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
@@ -109,47 +110,12 @@ struct FragmentB {
 
 // ---- Products -----------------------------------------------------------------------------------
 
-inline constexpr std::uint32_t kInfinityBits = 0x7f800000, kMagnitudeBits = 0x7fffffff;
-
-// An fp32 as two tf32, hi + lo.
-struct Split {
-  std::uint32_t hi, lo;
-};
-LK_DEVICE Split split_tf32(std::uint32_t bits) {
-  constexpr std::uint32_t kTf32 = 0xffffe000;
-  const float x = bit_cast<float>(bits);
-  const bool finite = (bits & kMagnitudeBits) < kInfinityBits;
-  std::uint32_t hi = ptx::cvt_rna_tf32_f32(x) & kTf32;
-  if (finite && (hi & kMagnitudeBits) >= kInfinityBits)
-    hi = bits & kTf32;  // the largest round to infinity
-  const float lo = finite ? x - bit_cast<float>(hi) : 0.0f;
-  return {hi, ptx::cvt_rna_tf32_f32(lo)};
-}
-// The same for values that are finite and do not round to infinity. One addition rounds to nearest,
-// ties away; what it leaves in the low 13 bits of lo mma.sync ignores. (cvt.rna.tf32 becomes four
-// instructions on sm_90, for the sake of the other values.)
-LK_DEVICE Split split_ordinary(std::uint32_t bits) {
-  constexpr std::uint32_t kHalf = 0x1000, kTf32 = 0xffffe000;
-  const std::uint32_t hi = (bits + kHalf) & kTf32;
-  return {hi, bit_cast<std::uint32_t>(bit_cast<float>(bits) - bit_cast<float>(hi)) + kHalf};
-}
-// From here on they round to infinity, or are not finite.
-LK_DEVICE bool is_ordinary(std::uint32_t bits) {
-  constexpr std::uint32_t kFirst = 0x7f7ff000;
-  return (bits & kMagnitudeBits) < kFirst;
-}
-// The hi that meets the other's lo: 0 where the value is not finite, since inf * 0 would be NaN.
-LK_DEVICE std::uint32_t cross(std::uint32_t hi) {
-  return (hi & kMagnitudeBits) < kInfinityBits ? hi : 0u;
-}
-
 // acc += A B in three products of tf32, the small ones first.
 template <bool kOrdinary, int kM16, int kN8>
 LK_DEVICE void multiply_split(float (&acc)[kM16][kN8][4], const Fragments<kM16, kN8>& f) {
   const auto split = [](std::uint32_t bits) {
-    return kOrdinary ? split_ordinary(bits) : split_tf32(bits);
+    return kOrdinary ? split_ordinary(bits) : split_any(bits);
   };
-  const auto crossed = [](std::uint32_t hi) { return kOrdinary ? hi : cross(hi); };
   Split b[kN8][2];
 #pragma unroll
   for (int j = 0; j < kN8; ++j) {
@@ -158,21 +124,19 @@ LK_DEVICE void multiply_split(float (&acc)[kM16][kN8][4], const Fragments<kM16, 
   }
 #pragma unroll
   for (int i = 0; i < kM16; ++i) {
-    std::uint32_t hi[4], lo[4], a_cross[4];
+    std::uint32_t hi[4], lo[4];
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
       const Split s = split(f.a[i][r]);
       hi[r] = s.hi;
       lo[r] = s.lo;
-      a_cross[r] = crossed(s.hi);
     }
 #pragma unroll
     for (int j = 0; j < kN8; ++j) {
       const std::uint32_t b_hi[2] = {b[j][0].hi, b[j][1].hi};
       const std::uint32_t b_lo[2] = {b[j][0].lo, b[j][1].lo};
-      const std::uint32_t b_cross[2] = {crossed(b[j][0].hi), crossed(b[j][1].hi)};
-      ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], lo, b_cross, acc[i][j]);
-      ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], a_cross, b_lo, acc[i][j]);
+      ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], lo, b_hi, acc[i][j]);
+      ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], hi, b_lo, acc[i][j]);
       ptx::mma_sync<16, 8, 8, ptx::MmaType::tf32>(acc[i][j], hi, b_hi, acc[i][j]);
     }
   }

@@ -25,7 +25,7 @@ struct Oriented {
 
 Oriented oriented(const Problem& problem) {
   Oriented o{};
-  o.transposed = wants_transpose(problem);
+  o.transposed = transposes_sm90(problem);
   o.p = o.transposed ? transposed(problem) : problem;
   o.a = operand(o.p.a, true, o.p.m, o.p.k, o.p.batch);
   o.b = operand(o.p.b, false, o.p.n, o.p.k, o.p.batch);
@@ -37,8 +37,9 @@ Oriented oriented(const Problem& problem) {
 Finish finish_of(const Problem& p, const Epilogue& e) {
   const bool simple =
       e.c_in == nullptr && (e.activation == Activation::none || e.activation == Activation::relu);
-  if (!simple || (e.col_stride != 1 && e.cols > 1)) return Finish::block;
-  if (e.type == DType::f32) return e.wide ? Finish::full : Finish::block;
+  if (!simple) return Finish::block;
+  if (e.type == DType::f32) return Finish::full;
+  if (e.col_stride != 1 && e.cols > 1) return Finish::block;
   // The copy engine clips in pieces of 16 bytes: no end of a row may lie within one.
   const bool written = is_aligned(e.c, kCopyAlignment) &&
                        is_multiple(e.cols, e.type, kCopyAlignment) &&
@@ -49,6 +50,15 @@ Finish finish_of(const Problem& p, const Epilogue& e) {
 }
 
 }  // namespace
+
+bool transposes_sm90(const Problem& problem) {
+  const bool wants = wants_transpose(problem);
+  if (problem.a.type != DType::f32) return wants;
+  const Problem p = wants ? transposed(problem) : problem;
+  const Major a = major_of(operand(p.a, true, p.m, p.k, p.batch));
+  const Major b = major_of(operand(p.b, false, p.n, p.k, p.batch));
+  return wants != (a == Major::k && b == Major::mn);
+}
 
 double cost_sm90(const TileSm90& t, const Problem& p, int sms) {
   const std::int64_t tiles = tiles_in(p.m, t.m) * tiles_in(p.n, t.n);
@@ -61,8 +71,8 @@ double cost_sm90(const TileSm90& t, const Problem& p, int sms) {
 
 const char* why_not_multiplied(const Problem& problem) {
   const Arithmetic arithmetic = arithmetic_of(problem);
-  if (arithmetic != Arithmetic::bf16 && arithmetic != Arithmetic::f16) {
-    return "multiplies f16 and bf16 only";
+  if (arithmetic == Arithmetic::fp32) {
+    return "multiplies no f32 in fp32";
   }
   return problem.k == 0 ? "needs a product: k or alpha is 0" : nullptr;
 }
@@ -86,8 +96,15 @@ const char* why_not_copied(const Operand& o, Major major, std::int64_t mn, std::
 
 const char* why_not_sm90(const Problem& problem) {
   if (const char* why = why_not_multiplied(problem)) return why;
+  const Arithmetic arithmetic = arithmetic_of(problem);
   const Oriented o = oriented(problem);
   if (o.p.k >= kMaxCoordinate) return "takes extents below 2^31 and strides below 2^40 bytes";
+  if (arithmetic == Arithmetic::f8 && (o.major_a == Major::mn || o.major_b == Major::mn)) {
+    return "multiplies f8 with k adjacent only";
+  }
+  if (o.major_b == Major::mn && !takes_any_major(arithmetic)) {
+    return "multiplies f32 only if k is adjacent in a or in b";
+  }
   const char* why = why_not_copied(o.a, o.major_a, o.p.m, o.p.batch);
   return why != nullptr ? why : why_not_copied(o.b, o.major_b, o.p.n, o.p.batch);
 }
@@ -111,7 +128,7 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
   plan.batch = p.batch;
   plan.a = o.a;
   plan.b = o.b;
-  plan.variant = {arithmetic_of(p), o.major_a, o.major_b, 0};
+  plan.variant = {arithmetic_of(p), p.a.type, p.b.type, o.major_a, o.major_b, 0};
 
   const int element = int(size_of(p.a.type));
   plan.tile = t;
@@ -134,12 +151,12 @@ PlanSm90 make_plan_sm90_tile(const Problem& problem, const DeviceProperties& dev
 }
 
 PlanSm90 make_plan_sm90(const Problem& problem, const DeviceProperties& device) {
-  const Problem p = wants_transpose(problem) ? transposed(problem) : problem;
+  const Problem p = transposes_sm90(problem) ? transposed(problem) : problem;
   const auto tiles = tiles_sm90(arithmetic_of(p));
   double least = std::numeric_limits<double>::infinity();
   int best = 0;
   for (int i = 0; i < int(tiles.size()); ++i) {
-    if (smem_bytes(tiles[i]) > device.smem_per_cta_optin) continue;
+    if (smem_bytes(tiles[i], arithmetic_of(p)) > device.smem_per_cta_optin) continue;
     const double cost = cost_sm90(tiles[std::size_t(i)], p, device.sm_count);
     if (cost >= least) continue;
     least = cost;
@@ -157,11 +174,20 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
   const TileSm90& t = plan.tile;
   const ParamsSm90& p = plan.params;
   const auto adjacent = [](Major major, const char* mn) { return major == Major::k ? "k" : mn; };
-  std::string text = fmt::format("path: wgmma {}{}, tiles of {} x {}, {} stages of {} bytes of k\n",
-                                 name(problem.a.type), plan.transposed ? ", C^T = B^T A^T" : "",
-                                 t.m, t.n, t.stages, kStageBytes);
-  text += fmt::format("{}: {} adjacent, by tensor copies\n", plan.transposed ? "b, as a" : "a",
-                      adjacent(plan.variant.a, "m"));
+  const Arithmetic arithmetic = plan.variant.arithmetic;
+  const std::string types =
+      arithmetic == Arithmetic::tf32     ? "tf32"
+      : arithmetic == Arithmetic::tf32x3 ? "tf32, three products"
+      : problem.a.type == problem.b.type
+          ? name(problem.a.type)
+          : fmt::format("{} by {}", name(problem.a.type), name(problem.b.type));
+  std::string text =
+      fmt::format("path: wgmma {}{}, tiles of {} x {}, {} stages of {} bytes of k\n", types,
+                  plan.transposed ? ", C^T = B^T A^T" : "", t.m, t.n, t.stages, kStageBytes);
+  const bool registers = arithmetic == Arithmetic::tf32x3 ||
+                         (arithmetic == Arithmetic::tf32 && plan.variant.a == Major::mn);
+  text += fmt::format("{}: {} adjacent, by tensor copies{}\n", plan.transposed ? "b, as a" : "a",
+                      adjacent(plan.variant.a, "m"), registers ? ", then through registers" : "");
   text += fmt::format("{}: {} adjacent, by tensor copies\n", plan.transposed ? "a, as b" : "b",
                       adjacent(plan.variant.b, "n"));
   switch (p.finish) {
@@ -175,7 +201,8 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
       text += "c: realigned, single elements at the ends of rows of tiles\n";
       break;
     case Finish::full:
-      text += "c: out of the registers, two columns a store\n";
+      text += p.epilogue.wide ? "c: out of the registers, two columns a store\n"
+                              : "c: out of the registers, a column a store\n";
       break;
     case Finish::block:
       text += p.epilogue.wide ? "c: four columns a store\n"
@@ -190,7 +217,8 @@ std::string describe_plan_sm90(const Problem& problem, const LaunchContext& cont
   }
   text += fmt::format("order: bands of {} tile rows of {}\n", p.raster.band, p.raster.tiles_m);
   return text + fmt::format("launch: grid {}, block {}, shared memory {}\n",
-                            grid_sm90(plan, context.max_sms), t.threads(), smem_bytes(t));
+                            grid_sm90(plan, context.max_sms), t.threads(),
+                            smem_bytes(t, plan.variant.arithmetic));
 }
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

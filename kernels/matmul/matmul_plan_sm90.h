@@ -1,8 +1,10 @@
 // Matmul on sm90: from a problem to what a kernel runs. Pure host code, tested without a GPU.
 //
 // As on sm80 (matmul_plan.h) the plan first makes the unit stride of C run along the columns, and
-// each operand keeps its own layout in shared memory: wgmma takes both. All operands come by the
-// copy engine, so A and B need a unit stride, and everything else in multiples of 16 bytes.
+// each operand keeps its own layout in shared memory: wgmma takes both of 16-bit elements. f32 it
+// takes with K adjacent, and A any way out of registers: so what has M or N adjacent becomes A. All
+// operands come by the copy engine, so A and B need a unit stride, and everything else in multiples
+// of 16 bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +28,7 @@ struct TileSm90 {
 
 struct VariantSm90 {
   Arithmetic arithmetic;
+  DType type_a, type_b;
   Major a, b;
   int tile;  // index into tiles_sm90(arithmetic)
 };
@@ -35,7 +38,7 @@ enum class Finish : std::int8_t {
   tensor,  // 16-bit C that the copy engine can write; no C_in, no GeLU in this and the next three
   wide,    // the same, where a CTA has only one, small tile: 16 bytes a lane are there sooner
   half,    // any 16-bit C with a unit stride
-  full,    // fp32 C in aligned vectors
+  full,    // fp32 C of any strides
   block,   // anything, by matmul_epilogue.cuh
 };
 
@@ -57,6 +60,10 @@ struct PlanSm90 {
   Operand a, b;
   ParamsSm90 params;
 };
+
+// Does it compute C^T = B^T A^T? Where C has unit strides down its columns; of f32, where otherwise
+// B alone would have N adjacent.
+bool transposes_sm90(const Problem& problem);
 
 // Of all of C with such tiles on so many SMs, ns, but for what every launch takes.
 double cost_sm90(const TileSm90& tile, const Problem& problem, int sms);

@@ -6,65 +6,45 @@
 // those, and the L1 serves the second. Only bytes of the matrix are read: where a vector would
 // reach beyond a line into a gap, or beyond the matrix, element by element, as without a unit
 // stride. What lies beyond the end of a line of the copy is unspecified: tensor maps end before.
+// An operand that changes its adjacent dimension goes through shared memory
+// (matmul_repack_transpose.cuh).
 #pragma once
 
-#include "kernels/common/divide.cuh"
-#include "kernels/common/vector.cuh"
-#include "kernels/matmul/matmul_repack_plan.h"
+#include "kernels/matmul/matmul_repack_transpose.cuh"
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-// One vector on its way.
+// A vector of the copy on its way.
+template <int kElement>
 struct RepackVector {
-  static constexpr int kWords = kRepackVector / 2;
-  static constexpr int kBytes = 2 * kRepackVector;
+  static constexpr int kElements = kRepackVector / kElement;
 
-  Words<kWords> lo{}, hi{};
-  std::uint32_t shift = 0;      // bytes into {lo, hi}
+  LoadedVector<kElement> loaded{};
   unsigned char* to = nullptr;  // null: there is no such vector
 
   // Vector i of the copy.
   LK_DEVICE void load(const Repack& r, unsigned char* scratch, std::int64_t i) {
     if (i >= r.per_line.divisor * r.lines * r.batch) return;
     const std::int64_t line = quotient(i, r.per_line);  // of all matrices
-    const std::int64_t at = (i - line * r.per_line.divisor) * kRepackVector;
+    const std::int64_t at = (i - line * r.per_line.divisor) * kElements;
     const std::int64_t matrix = quotient(line, r.per_matrix);
-    to = scratch + r.place + (line * r.pitch + at) * 2;
-    const auto* base = static_cast<const unsigned char*>(r.from) + matrix * r.batch_stride * 2;
-    const std::int64_t first = (line - matrix * r.lines) * r.line_stride * 2;
+    to = scratch + r.place + (line * r.pitch + at) * kElement;
+    const auto* base =
+        static_cast<const unsigned char*>(r.from) + matrix * r.batch_stride * kElement;
+    const unsigned char* first = base + (line - matrix * r.lines) * r.line_stride * kElement;
+    const unsigned char* begin = r.dense ? base : first;
+    const unsigned char* end = begin + r.length * (r.dense ? r.lines : 1) * kElement;
     const std::int64_t left = r.length - at;
-    load_from(r, base, base + first, at, left < kRepackVector ? int(left) : kRepackVector);
-  }
-
-  LK_DEVICE void load_from(const Repack& r, const unsigned char* matrix, const unsigned char* line,
-                           std::int64_t at, int count) {
-    const unsigned char* p = line + at * r.step * 2;
-    if (r.step == 1) {
-      const unsigned char* begin = r.dense ? matrix : line;
-      const unsigned char* end = begin + r.length * (r.dense ? r.lines : 1) * 2;
-      const std::uint32_t phase = phase_of(p, kBytes);
-      const unsigned char* aligned = p - phase;
-      const bool two = int(phase) + 2 * count > kBytes;
-      if (aligned >= begin && aligned + (two ? 2 * kBytes : kBytes) <= end) {
-        lo = load_vector<kWords>(aligned);
-        if (two) hi = load_vector<kWords>(aligned + kBytes);
-        shift = phase;
-        return;
-      }
-    }
-#pragma unroll
-    for (int e = 0; e < kRepackVector; ++e) {
-      const auto* q = reinterpret_cast<const std::uint16_t*>(p) + e * r.step;
-      const std::uint32_t bits = e < count ? std::uint32_t(ptx::ld_global(q)) : 0u;
-      lo.v[e / 2] |= bits << (16 * (e % 2));
-    }
+    loaded.load(first + at * r.step * kElement, r.step, left < kElements ? int(left) : kElements,
+                begin, end);
   }
 
   LK_DEVICE void store() const {
-    if (to != nullptr) store_vector<kWords>(to, funnel(lo, hi, shift));
+    if (to != nullptr) store_vector<4>(to, loaded.words());
   }
 };
 
+template <int kElement>
 __global__ void __launch_bounds__(kRepackThreads)
     matmul_sm90_repack(const __grid_constant__ RepackParams p) {
   ptx::griddepcontrol_launch_dependents();  // the product may start, and waits for the copies
@@ -73,8 +53,15 @@ __global__ void __launch_bounds__(kRepackThreads)
   for (std::int64_t item = blockIdx.x; item < p.a.items + p.b.items; item += gridDim.x) {
     const bool of_a = item < p.a.items;
     const Repack& r = of_a ? p.a : p.b;
-    const std::int64_t first = (of_a ? item : item - p.a.items) * kRepackItem + threadIdx.x;
-    RepackVector vectors[kRepackUnroll];
+    const std::int64_t of_r = of_a ? item : item - p.a.items;
+    if constexpr (kElement != 2) {
+      if (r.transposes) {
+        transpose_item<kElement>(r, scratch, of_r);
+        continue;
+      }
+    }
+    const std::int64_t first = of_r * kRepackItem + threadIdx.x;
+    RepackVector<kElement> vectors[kRepackUnroll];
 #pragma unroll
     for (int i = 0; i < kRepackUnroll; ++i) {
       vectors[i].load(r, scratch, first + i * kRepackThreads);

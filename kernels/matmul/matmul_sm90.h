@@ -22,7 +22,8 @@ struct KernelSetSm90 {
   cudaError_t (*preload)();  // of all
 };
 
-extern const KernelSetSm90 sm90_bf16, sm90_bf16_mn, sm90_f16, sm90_f16_mn;
+extern const KernelSetSm90 sm90_bf16, sm90_bf16_mn, sm90_f16, sm90_f16_mn, sm90_e4m3, sm90_e5m2,
+    sm90_tf32, sm90_tf32_mn, sm90_tf32x3, sm90_tf32x3_mn;
 
 // Enqueues the kernel that the plan names. `after_copy`: A or B is what the kernel before writes,
 // which a product of one
@@ -30,15 +31,17 @@ extern const KernelSetSm90 sm90_bf16, sm90_bf16_mn, sm90_f16, sm90_f16_mn;
 cudaError_t launch_sm90(const PlanSm90& plan, const LaunchContext& context,
                         bool after_copy = false);
 
-// Of K, which has kCount kernels, two layouts of B for each tile: pointer<index>() and
+// Of K, which has kCount kernels, so many for each tile (config_sm90_at): pointer<index>() and
 // config(index).
 template <class K>
 constexpr KernelSetSm90 kernel_set_sm90() {
   return {.find =
               [](const VariantSm90& v) {
-                const int index = v.tile * 2 + (v.b == Major::mn ? 1 : 0);
+                const bool second = v.b == Major::mn || v.type_b == DType::f8_e5m2;
+                const std::size_t index =
+                    std::size_t(v.tile) * kernels_of_tile(v.arithmetic) + (second ? 1 : 0);
                 KernelPointerSm90 found = nullptr;
-                static_cast<void>(with_config<K::kCount>(std::size_t(index), [&](auto i) {
+                static_cast<void>(with_config<K::kCount>(index, [&](auto i) {
                   found = K::template pointer<decltype(i)::value>();
                   return cudaSuccess;
                 }));

@@ -8,6 +8,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_bf16 = WgmmaKernels<Arithmetic::bf16, Major::k>::set();
+const KernelSetSm90 sm90_bf16 = WgmmaKernels<Arithmetic::bf16, DType::bf16, Major::k>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -8,6 +8,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_bf16_mn = WgmmaKernels<Arithmetic::bf16, Major::mn>::set();
+const KernelSetSm90 sm90_bf16_mn = WgmmaKernels<Arithmetic::bf16, DType::bf16, Major::mn>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -8,6 +8,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_f16 = WgmmaKernels<Arithmetic::f16, Major::k>::set();
+const KernelSetSm90 sm90_f16 = WgmmaKernels<Arithmetic::f16, DType::f16, Major::k>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -8,6 +8,6 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 
-const KernelSetSm90 sm90_f16_mn = WgmmaKernels<Arithmetic::f16, Major::mn>::set();
+const KernelSetSm90 sm90_f16_mn = WgmmaKernels<Arithmetic::f16, DType::f16, Major::mn>::set();
 
 }  // namespace libkernels::inline LK_BACKEND::op::matmul

@@ -5,10 +5,10 @@
 //
 // Shapes    any strides and alignment of A and B, C and C_in; k >= 1. Small products, which take
 //           less than the pass would, are sm80's.
-// Types     f16, bf16: fp32 sums in wgmma.
+// Types     those of matmul_sm90.cu.
 // Numerics  those of matmul_sm90.cu: the same bits as of aligned operands.
 // Scratch   what is copied: rows (or columns) of it, each rounded up to 128 bytes.
-// Floor     that of matmul_sm90.cu, and what is copied once in and once out: 4 bytes an element.
+// Floor     that of matmul_sm90.cu, and what is copied once in and once out.
 //
 // The pass is in matmul_repack.cuh, when it pays in matmul_repack_plan.cc.
 #include "kernels/common/launch_plan.h"
@@ -17,6 +17,13 @@
 
 namespace libkernels::inline LK_BACKEND::op::matmul {
 namespace {
+
+using RepackKernel = void (*)(RepackParams);
+RepackKernel kernel_of(const Problem& p) {
+  return size_of(p.a.type) == 1   ? &matmul_sm90_repack<1>
+         : size_of(p.a.type) == 2 ? &matmul_sm90_repack<2>
+                                  : &matmul_sm90_repack<4>;
+}
 
 struct Row {
   static const char* supports(const Problem& p, const DeviceProperties& device) {
@@ -27,9 +34,10 @@ struct Row {
     const RepackPlan plan = make_repack_plan(problem, context.workspace);
     const ptx::LaunchShape shape{
         .grid = dim3(capped_grid(repack_items(plan.params), context, kRepackThreads)),
-        .block = dim3(kRepackThreads)};
+        .block = dim3(kRepackThreads),
+        .smem = sizeof(RepackSmem)};
     context.name_launch("copy of the operands");
-    const cudaError_t error = ptx::launch(&matmul_sm90_repack, shape, context.stream, plan.params);
+    const cudaError_t error = ptx::launch(kernel_of(problem), shape, context.stream, plan.params);
     if (error != cudaSuccess) return error;
     context.name_launch("product");
     return launch_sm90(make_plan_sm90(plan.problem, context.properties), context, true);
@@ -52,7 +60,12 @@ struct Row {
   // The kernels of the products are sm90's, which loads them.
   static cudaError_t preload() {
     KernelResources ignored;
-    return kernel_resources(&matmul_sm90_repack, kRepackThreads, 1, 0, &ignored);
+    for (const RepackKernel kernel :
+         {&matmul_sm90_repack<1>, &matmul_sm90_repack<2>, &matmul_sm90_repack<4>}) {
+      const cudaError_t error = kernel_resources(kernel, kRepackThreads, 1, 0, &ignored);
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
   }
 };
 

@@ -19,8 +19,22 @@ struct alignas(128) TensorMap {
   std::uint64_t opaque[16];
 };
 
-// In the order of CUtensorMapDataType. 8-bit floats travel as u8.
-enum class TensorType : std::uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16 };
+// In the order of CUtensorMapDataType. 8-bit floats travel as u8. tf32 is an fp32 in global memory,
+// and rounded on the way into shared memory: to nearest, ties to even, as cvt.rn.tf32.f32 does.
+enum class TensorType : std::uint8_t {
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  f32_ftz,
+  tf32
+};
 
 // In the order of CUtensorMapL2promotion.
 enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
@@ -40,7 +54,7 @@ struct TiledTensor {
 };
 
 constexpr std::uint32_t tensor_type_bytes(TensorType type) {
-  constexpr std::uint8_t kBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
+  constexpr std::uint8_t kBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4};
   return kBytes[int(type)];
 }
 

@@ -28,7 +28,7 @@ struct MatmulElement {
   double inner;  // what the activation was given
 };
 
-inline double activate(double x, MatmulActivation activation) {
+LK_REFERENCE double activate(double x, MatmulActivation activation) {
   switch (activation) {
     case MatmulActivation::none:
       return x;
@@ -80,6 +80,8 @@ inline double matmul_bound_16bit(std::int64_t k, bool zero_mean, int cc_major) {
   const double always = 3 + double(k) * (cc_major < 9 ? 0.625 : 0.5);
   return std::ldexp(zero_mean ? random : always, -23);
 }
+// Of fp8 in wgmma, whose sums over 128 of K keep about 13 bits.
+inline double matmul_bound_f8_sm90(bool zero_mean) { return std::ldexp(1.0, zero_mean ? -9 : -6); }
 inline double matmul_bound_tf32(std::int64_t k, bool zero_mean, int cc_major) {
   return std::ldexp(1.0, -10) + matmul_bound_16bit(k, zero_mean, cc_major);
 }
@@ -89,8 +91,8 @@ inline double matmul_bound_absolute(std::int64_t k, double alpha) {
 }
 
 // What a GeLU at the end makes of an error e of its argument, and its own.
-inline double matmul_activation_bound(double e, const MatmulElement& element,
-                                      MatmulActivation activation) {
+LK_REFERENCE double matmul_activation_bound(double e, const MatmulElement& element,
+                                            MatmulActivation activation) {
   constexpr double kMostSlope = 1.13;
   if (activation == MatmulActivation::gelu_tanh) {
     return kMostSlope * e + gelu_tanh_bound(element.inner, element.value);

@@ -9,6 +9,7 @@ static_assert(sizeof(TensorMap) == sizeof(CUtensorMap) &&
               alignof(TensorMap) >= alignof(CUtensorMap));
 static_assert(int(TensorType::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 &&
               int(TensorType::f16) == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 &&
+              int(TensorType::tf32) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 &&
               int(Swizzle::b128) == CU_TENSOR_MAP_SWIZZLE_128B &&
               int(L2Promotion::b256) == CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
 

@@ -133,6 +133,20 @@ void note_swizzle(const AsyncOp& op, const Row& r) {
   }
 }
 
+// As an H200 does, of all 2^32 patterns: to nearest, ties to even, subnormals kept; one NaN.
+void round_to_tf32(unsigned char* words, std::uint32_t bytes) {
+  constexpr std::uint32_t kDropped = 13, kMask = (1u << kDropped) - 1;
+  constexpr std::uint32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
+  for (std::uint32_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
+    std::uint32_t x;
+    std::memcpy(&x, words + at, sizeof(x));
+    if ((x & kMagnitude) > kInfinity) x = kMagnitude;
+    if ((x & kMagnitude) < kInfinity) x += kMask / 2 + (x >> kDropped & 1);
+    x &= ~kMask;
+    std::memcpy(words + at, &x, sizeof(x));
+  }
+}
+
 void load_rows(const AsyncOp& op) {
   unsigned char* shared = op.target->shared;
   for (const Row& r : op.rows) {
@@ -149,6 +163,7 @@ void load_rows(const AsyncOp& op) {
     for_pieces(op.swizzle, r.shared, r.first, r.valid,
                [&](std::uint32_t at, std::uint32_t in_row, std::uint32_t n) {
                  std::memcpy(shared + at, from + (in_row - r.first), n);
+                 if (op.rounds_to_tf32) round_to_tf32(shared + at, n);
                });
   }
 }

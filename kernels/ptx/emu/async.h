@@ -78,7 +78,8 @@ struct TensorLayout {
   static constexpr std::uint32_t kMagic = 0x70616d74;
 
   std::uint32_t magic = 0;
-  std::uint8_t rank = 0, element_bytes = 0, swizzle = 0, reserved = 0;
+  std::uint8_t rank = 0, element_bytes = 0, swizzle = 0;
+  bool rounds_to_tf32 = false;  // what is loaded
   std::uint64_t base = 0;
   std::uint64_t strides[kMaxRank - 1] = {};  // bytes
   std::uint32_t last[kMaxRank] = {};         // extent - 1: an extent may be 2^32

@@ -61,7 +61,8 @@ struct AsyncOp {
   const char* name = "";
   std::uint32_t bytes = 0;  // that bar counts
   std::uint8_t swizzle = 0;
-  bool tensor = false;  // a tensor copy
+  bool tensor = false;          // a tensor copy
+  bool rounds_to_tf32 = false;  // a load
   std::vector<Row> rows;
   std::vector<unsigned char> data;  // what has been read already
 };

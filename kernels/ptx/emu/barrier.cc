@@ -33,7 +33,6 @@ bool arrive(Thread* t, std::uint32_t id, std::uint32_t expected, const char* nam
   Warp* warp = t->warp;
   Barrier& b = cta->barriers[id];
   const std::uint32_t bit = 1u << t->lane;
-  leave_warp(t, "went to a barrier");
   if (b.expected && b.expected != expected) {
     fail(
         cudaErrorLaunchFailure, pc,
@@ -96,6 +95,7 @@ void complete(Cta* cta, Barrier* b, Thread* last) {
 void sync(std::uint32_t id, std::uint32_t expected, const void* pc) {
   Thread* t = current_thread;
   Barrier& b = t->cta->barriers[id];
+  leave_warp(t, "went to a barrier");  // bar.arrive is passed, and lanes pass it one by one
   const bool complete_now = arrive(t, id, expected, "bar.sync", pc);
   b.waiting[t->warp->index] |= 1u << t->lane;
   if (complete_now) return complete(t->cta, &b, t);

@@ -118,6 +118,7 @@ void tensor_load(void* dst, const void* map, BoxStart box, const void* bar,
   op.bytes = bytes_of(m);
   op.swizzle = m.swizzle;
   op.tensor = true;
+  op.rounds_to_tf32 = m.rounds_to_tf32;
   op.rows = rows_of(m, box, shared_offset(t, dst, op.bytes, kTileAlignment, kName, pc));
   issue_load(op, shared_offset(t, bar, kBarBytes, kBarBytes, kName, pc), cta_mask);
 }

@@ -65,11 +65,17 @@ TEST_P(MatmulBehaviour, D1BitsDoNotDependOnTheLayout) {
   for (const std::int64_t offset : {0, 1, 2}) {
     MatmulCase t = aligned;
     const std::int64_t skip = offset * unit;
-    t.a = offset == 1 ? col_major(t.m, t.k, t.m, skip) : row_major(t.m, t.k, t.k + unit, skip);
-    t.b = offset == 2 ? col_major(t.k, t.n, t.k, skip) : row_major(t.k, t.n, t.n, skip);
-    // A column-major C transposes the problem, and tf32x3's two middle products with it.
-    t.c = offset == 0 || types().math == LK_MATH_TF32X3 ? row_major(t.m, t.n, t.n + offset, 1)
-                                                        : col_major(t.m, t.n, t.m + 1, offset);
+    // A column-major C transposes the problem, and tf32x3's two middle products with it. So do A and
+    // B for wgmma, which besides wants K adjacent in one of them.
+    const bool x3 = types().math == LK_MATH_TF32X3;
+    const bool one_k = types().a == DType::f32 && !portable();
+    const bool turns = !x3 || portable();
+    const bool a_cols = offset == 1 && turns;
+    const bool b_cols = (offset == 2 || (a_cols && one_k)) && turns;
+    t.a = a_cols ? col_major(t.m, t.k, t.m, skip) : row_major(t.m, t.k, t.k + unit, skip);
+    t.b = b_cols ? col_major(t.k, t.n, t.k, skip) : row_major(t.k, t.n, t.n, skip);
+    t.c = offset == 0 || x3 ? row_major(t.m, t.n, t.n + offset, 1)
+                            : col_major(t.m, t.n, t.m + 1, offset);
     const auto got = run(t);
     ASSERT_TRUE(got);
     EXPECT_TRUE(bits_equal(*got, *expected, types().c)) << show(t);

@@ -185,6 +185,10 @@ class MatmulTest : public testing::TestWithParam<MatmulParam> {
       body();
     }
   }
+  // Do tensor cores take fp8 as it is? Else it is converted to f16 first.
+  static bool multiplies_f8() {
+    return size_of(types().a) == 1 && Arch(param().kernel.info->arch) != Arch::sm80;
+  }
   // Bits of an element in the kernels' shared memory.
   static int stage_bits() { return types().a == DType::f32 ? 32 : 16; }
 

@@ -126,7 +126,7 @@ TEST(MatmulPlanSm90, CGoesOutAsItsAddressAllows) {
 
 TEST(MatmulPlanSm90, EveryTileFitsAndComesOnce) {
   for (const TileSm90& t : tiles_sm90(Arithmetic::bf16)) {
-    EXPECT_LE(smem_bytes(t), h200().smem_per_cta_optin);
+    EXPECT_LE(smem_bytes(t, Arithmetic::bf16), h200().smem_per_cta_optin);
     EXPECT_LE(t.threads(), 384);
     EXPECT_GT(t.stage_ns, 0);
   }

@@ -44,7 +44,7 @@ TEST(MatmulRepackPlan, TakesWhatPaysAndNothingElse) {
             "copying a or b first would take longer than the product does without");
   Problem p = problem(1793, 1793, 1793);
   p.a.type = p.b.type = DType::f32;
-  EXPECT_EQ(why_not(p), "multiplies f16 and bf16 only");
+  EXPECT_EQ(why_not(p), "multiplies no f32 in fp32");
   p = problem(1793, 1793, 0);
   EXPECT_EQ(why_not(p), "needs a product: k or alpha is 0");
   p = problem(1024, 1024, std::int64_t{1} << 31);
@@ -84,19 +84,45 @@ TEST(MatmulRepackPlan, CopiesTheOperandsThatNeedIt) {
   EXPECT_EQ(why_not_sm90(plan.problem), nullptr);
 }
 
+// Of f32 wgmma wants K adjacent in one operand: of two that have not, the smaller is transposed.
+TEST(MatmulRepackPlan, TransposesOneOperandOfF32) {
+  Problem p = problem(512, 300, 256);
+  p.a.type = p.b.type = p.c.type = DType::f32;
+  p.math = Math::tf32;
+  EXPECT_EQ(why_not_sm90(p), nullptr);  // k and n adjacent
+  p.a.row_stride = 1, p.a.col_stride = 512;
+  EXPECT_NE(why_not_sm90(p), nullptr);
+  const RepackPlan plan = make_repack_plan(p, nullptr);
+  EXPECT_EQ(plan.params.a.items, 0);
+  EXPECT_TRUE(plan.params.b.transposes);
+  EXPECT_EQ(plan.problem.b.row_stride, 1);
+  EXPECT_EQ(plan.problem.b.col_stride, 256);
+  EXPECT_EQ(plan.traffic, std::size_t(300 * 256 * 4 * 2));
+  EXPECT_EQ(why_not_sm90(plan.problem), nullptr);
+  for (const Math math : {Math::tf32, Math::tf32x3}) {
+    p = problem(1793, 1793, 1793);
+    p.a.type = p.b.type = p.c.type = DType::f32;
+    p.math = math;
+    EXPECT_EQ(why_not(p), "");
+  }
+}
+
 // Strides of 0, extents of one, addresses off by one: all that is left the copy engine can read.
 TEST(MatmulRepackPlan, AnyViewBecomesReadable) {
   for (const std::int64_t mn : {1, 7, 64}) {
     for (const std::int64_t k : {1, 8, 333}) {
       for (const std::int64_t row : {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, k, 2 * k}) {
         for (const std::int64_t col : {0, 1, 2, 65}) {
-          Problem p = problem(mn, mn, k);
-          p.a = {at(kAligned + 2), DType::bf16, row, col, 0};
-          p.b = {at(kAligned + 2), DType::bf16, col, row, 0};
-          const RepackPlan plan = make_repack_plan(p, nullptr);
-          EXPECT_EQ(why_not_sm90(plan.problem), nullptr)
-              << mn << " " << k << " " << row << " " << col;
-          EXPECT_EQ(plan.params.a.items > 0, plan.params.b.items > 0);
+          for (const DType type : {DType::bf16, DType::f32}) {
+            Problem p = problem(mn, mn, k);
+            p.a = {at(kAligned + 4), type, row, col, 0};
+            p.b = {at(kAligned + 4), type, col, row, 0};
+            p.math = Math::tf32;
+            const RepackPlan plan = make_repack_plan(p, nullptr);
+            EXPECT_EQ(why_not_sm90(plan.problem), nullptr)
+                << mn << " " << k << " " << row << " " << col;
+            EXPECT_EQ(plan.params.a.items > 0, plan.params.b.items > 0);
+          }
         }
       }
     }

@@ -25,7 +25,7 @@ const test::TensorSide& tensor_side();
 namespace libkernels::test {
 namespace {
 
-constexpr int kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};  // of TensorType
+constexpr int kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4};  // of TensorType
 
 int element_bytes(const TensorDraw& d) { return kElementBytes[d.type]; }
 int swizzle_bytes(int swizzle) { return 16 << swizzle; }
@@ -215,6 +215,52 @@ TEST_P(TensorCopy, Multicasts) {
     }
     ASSERT_TRUE(same_bytes(download(out), expected));
   }
+}
+
+// ---- tf32: rounded on the way ------------------------------------------------------------------
+
+constexpr int kTf32 = 11;  // of TensorType
+
+// The neighbour of 11 significant bits that is closer; of two, the even one.
+std::uint32_t rounded_to_tf32(std::uint32_t x) {
+  constexpr std::uint32_t kUnit = 0x2000, kHalf = kUnit / 2, kNaN = 0x7fffe000;
+  const std::uint32_t magnitude = x & 0x7fffffff, rest = x % kUnit, below = x - rest;
+  if (magnitude > 0x7f800000) return kNaN;
+  const bool even = below / kUnit % 2 == 0;
+  return rest < kHalf || (rest == kHalf && even) ? below : below + kUnit;
+}
+
+// Words around every kind of boundary, and random ones.
+std::uint32_t word_to_round(int i) {
+  constexpr std::uint32_t kExponents[] = {0, 1, 2, 127, 128, 253, 254, 255};
+  constexpr std::uint32_t kKept[] = {0, 1, 2, 3, 0x200, 0x3fe, 0x3ff};
+  constexpr std::uint32_t kRest[] = {0, 1, 0xfff, 0x1000, 0x1001, 0x1fff};
+  const std::uint32_t n = std::uint32_t(i);
+  if (n >= 8 * 7 * 6 * 2) return std::uint32_t(random_bits(5, n));
+  return (n % 2) << 31 | kExponents[n / 2 % 8] << 23 | kKept[n / 16 % 7] << 13 | kRest[n / 112];
+}
+
+TEST_P(TensorCopy, RoundsToTf32) {
+  constexpr int kRow = 32, kWords = kRow * 64;
+  TensorDraw d;
+  d.type = kTf32;
+  d.rank = 2;
+  d.swizzle = 3;
+  d.extents[0] = d.box[0] = kRow, d.extents[1] = d.box[1] = kWords / kRow;
+  d.strides[0] = kRow * 4;
+  Bytes tensor(kWords * 4), rounded(kWords * 4);
+  for (int i = 0; i < kWords; ++i) {
+    const std::uint32_t x = word_to_round(i), y = rounded_to_tf32(x);
+    std::memcpy(&tensor[std::size_t(i) * 4], &x, 4);
+    std::memcpy(&rounded[std::size_t(i) * 4], &y, 4);
+  }
+  const DeviceBuffer in = upload(device(), tensor), out(device(), kTileBytes);
+  const cudaError_t error =
+      kernels().load(in.data(), d, static_cast<std::uint32_t*>(out.data()), nullptr);
+  ASSERT_EQ(error, cudaSuccess) << why(error);
+  Bytes expected = repeated(kTilePoison, kTileWords);
+  fill_tile(d, rounded, expected.data());
+  EXPECT_TRUE(same_bytes(download(out), expected));
 }
 
 // A dense tensor that every rule allows.

@@ -1,0 +1,13 @@
+// Matmul, generation sm90, tf32x3 with K adjacent in A: the instantiations of
+// matmul_wgmma_sm90.cuh for
+//
+//   f32, f32 -> f32, as hi + lo of tf32: lo hi + hi lo + hi hi. wgmma m64nNk8.
+//
+// Contract and floor: matmul_sm90.cu, which has the row of these kernels.
+#include "kernels/matmul/matmul_wgmma_sm90.cuh"
+
+namespace libkernels::inline LK_BACKEND::op::matmul {
+
+const KernelSetSm90 sm90_tf32x3 = WgmmaKernels<Arithmetic::tf32x3, DType::f32, Major::k>::set();
+
+}  // namespace libkernels::inline LK_BACKEND::op::matmul
