@@ -12,6 +12,9 @@ constexpr const char* kOp = Host::kName;
 
 // Best first.
 constexpr const KernelRow<Problem>* kTable[] = {
+#if defined(LK_HAVE_SM90)
+    &sm90,
+#endif
     &sm80,
 };
 

@@ -23,5 +23,6 @@ struct Problem {
 // One row a generation, each defined at the end of its row_sum_<arch>.cu. src/row_sum.cc lists
 // them.
 extern const KernelRow<Problem> sm80;
+extern const KernelRow<Problem> sm90;
 
 }  // namespace libkernels::inline LK_BACKEND::op::row_sum

@@ -1,10 +1,6 @@
 // Row-sum: the host code that the generations share.
 //
-// A generation G is a struct that names what it adds:
-//   kShapes[]       how lanes share a row, from short rows to long ones; the last one loops
-//   template <DType, int shape, bool whole> static KernelUse unit_kernel()
-//   template <DType, int vectors> static KernelUse staged_kernel()
-//   template <DType, Path, int shape> static KernelUse strided_kernel()
+// What it takes of a generation G is in row_sum_kernels.cuh, and so are the Kernels<G>.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +24,14 @@ struct KernelUse {
 inline constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16};
 
 template <class G>
+struct Kernels;
+
+template <class G>
 struct Row {
   static constexpr int kShapeCount = int(std::size(G::kShapes));
 
-  static Plan plan_of(const Problem& problem, void* workspace) {
-    return make_plan(problem, G::kShapes, kShapeCount, workspace);
+  static Plan plan_of(const Problem& problem, void* workspace, int sm_count = 0) {
+    return make_plan(problem, G::kShapes, kShapeCount, workspace, sm_count * kStridedCtasPerSm);
   }
 
   static const char* supports(const Problem& problem, const DeviceProperties&) {
@@ -49,41 +48,52 @@ struct Row {
     while (type < std::size(kTypes) && kTypes[type] != x_type) ++type;
     return with_config<std::size(kTypes)>(type, [&](auto t) {
       constexpr DType kType = kTypes[decltype(t)::value];
+      using K = Kernels<G>;
       switch (path) {
         case Path::unit:
         case Path::unit_staged:
           break;
+        case Path::unit_row:
+          return with_config<kRowShapes>(
+              std::size_t(shape), [&](auto s) { return f(K::template row<kType, int(s)>()); });
         case Path::strided_vectors:
           return with_config<kStridedShapes>(std::size_t(shape), [&](auto s) {
-            return f(G::template strided_kernel<kType, Path::strided_vectors, int(s)>());
+            // Of one misaligned vector no lane would have a neighbour.
+            constexpr int kShape = int(s) == 0 ? 2 : int(s);
+            return f(K::template strided<kType, Path::strided_vectors, kShape>());
           });
         case Path::strided_rows:
-          return f(G::template strided_kernel<kType, Path::strided_rows, 0>());
+          return f(K::template strided<kType, Path::strided_rows, 2>());
         case Path::strided_cols:
-          return f(G::template strided_kernel<kType, Path::strided_cols, 0>());
+          return f(K::template strided<kType, Path::strided_cols, 2>());
       }
       return with_config<std::size_t(kShapeCount)>(std::size_t(shape), [&](auto s) {
         constexpr int kShape = int(decltype(s)::value);
-        if constexpr (G::kShapes[kShape].staged && size_of(kType) == 2) {
-          constexpr int kVectors = G::kShapes[kShape].lanes * G::kShapes[kShape].vectors;
-          if (path == Path::unit_staged) return f(G::template staged_kernel<kType, kVectors>());
+        if constexpr (G::kShapes[kShape].staged > 0) {
+          if (path == Path::unit_staged) return f(K::template staged<kType, kShape>());
         }
-        return whole ? f(G::template unit_kernel<kType, kShape, true>())
-                     : f(G::template unit_kernel<kType, kShape, false>());
+        return whole ? f(K::template unit<kType, kShape, true>())
+                     : f(K::template unit<kType, kShape, false>());
       });
     });
   }
 
   static cudaError_t launch(const Problem& problem, const LaunchContext& context) {
-    const Plan plan = plan_of(problem, context.workspace);
+    Plan plan = plan_of(problem, context.workspace, context.properties.sm_count);
     for (int i = 0; i < plan.count; ++i) {
-      const Pass& pass = plan.passes[i];
+      Pass& pass = plan.passes[i];
       const cudaError_t error = with_kernel(
           pass.path, pass.shape, pass.params.whole, pass.x_type, [&](const KernelUse& use) {
             const ptx::LaunchShape shape{
                 .grid = dim3(capped_grid(pass.ctas, context, pass.threads)),
                 .block = dim3(unsigned(pass.threads)),
-                .smem = use.smem};
+                .smem = use.smem,
+                .pdl = G::kPdl && context.pdl};
+            // The trigger slows the launch of CTAs, and in a grid of several waves dependents could
+            // not start before the last one anyway.
+            const std::int64_t wave = std::int64_t{use.ctas_per_sm} * context.properties.sm_count;
+            pass.params.dependent = shape.pdl;
+            pass.params.trigger_early = shape.pdl && shape.grid.x <= wave;
             return ptx::launch(use.kernel, shape, context.stream, pass.params);
           });
       if (error != cudaSuccess) return error;
@@ -92,7 +102,8 @@ struct Row {
   }
 
   static std::string describe(const Problem& problem, const LaunchContext& context) {
-    return describe_plan(plan_of(problem, context.workspace), G::kShapes, context);
+    return describe_plan(plan_of(problem, context.workspace, context.properties.sm_count),
+                         G::kShapes, context, G::kPdl && context.pdl);
   }
 
   static std::size_t workspace_bytes(const Problem& problem, const DeviceProperties&) {
@@ -115,10 +126,12 @@ struct Row {
       return resources_of(use, &ignored);
     };
     for (const DType type : kTypes) {
-      for (const Path path : {Path::unit, Path::unit_staged, Path::strided_vectors,
+      for (const Path path : {Path::unit, Path::unit_row, Path::unit_staged, Path::strided_vectors,
                               Path::strided_rows, Path::strided_cols}) {
-        const bool unit = path == Path::unit || path == Path::unit_staged;
-        const int shapes = unit ? kShapeCount : path == Path::strided_vectors ? kStridedShapes : 1;
+        const int shapes = path == Path::unit || path == Path::unit_staged ? kShapeCount
+                           : path == Path::unit_row                        ? kRowShapes
+                           : path == Path::strided_vectors                 ? kStridedShapes
+                                                                           : 1;
         for (int shape = 0; shape < shapes; ++shape) {
           for (const bool whole : {true, false}) {
             const cudaError_t error = with_kernel(path, shape, whole, type, load);

@@ -21,6 +21,9 @@ constexpr std::int64_t kWantedChunks = 8192;
 constexpr std::int64_t kStridedMost = 4096;
 constexpr std::int64_t kStridedChunk = 4096;
 
+// Beyond so many waves of CTAs it matters little how full the last one is.
+constexpr std::int64_t kFewWaves = 8;
+
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
 
@@ -50,15 +53,23 @@ int rows_of_warp(const Shape& s, bool whole) {
   return kWarp / lanes_of_row(s, whole) * (whole ? s.rows : s.ragged_rows);
 }
 
-// Rows of a tile of unit_staged: as many as fit, but no few beyond a multiple of the warp. 0 if the
-// rows go another way.
-int staged_rows(const Problem& p, const Shape& shape, bool whole) {
-  const std::int64_t pitch = p.x_row_stride * std::int64_t(size_of(p.x_type));
+// Fewer rows are to be spread over the SMs rather than to be many in flight.
+constexpr std::int64_t kFewRows = 2048;
+
+// Rows of a tile of unit_staged; 0 if the rows go another way.
+int staged_rows(const Problem& p, const Shape& shape, std::int64_t vectors) {
+  const std::int64_t size = std::int64_t(size_of(p.x_type));
+  const std::int64_t pitch = p.x_row_stride * size;
   // Lanes meet in the same banks if rows are whole vectors apart.
-  if (!shape.staged || size_of(p.x_type) != 2 || whole || p.rows < 2 || pitch % kVectorBytes == 0)
+  if (p.cols * size > (size == 2 ? shape.staged : shape.staged_f32) || p.rows < 2 ||
+      pitch % kVectorBytes == 0)
     return 0;
-  const int rows = int((kStagedTileBytes - kVectorBytes) / pitch);
-  return rows % kWarp < kWarp / 2 ? rows / kWarp * kWarp : rows;
+  const std::int64_t gap = pitch - p.cols * size;
+  if (gap < 0 || gap > kVectorBytes || (vectors > kWarp && p.rows < kFewRows)) return 0;
+  const int tree = shape.lanes * shape.vectors;
+  const int unit = kWarp / staged_lanes(tree);
+  // The first row may begin within a vector.
+  return int((staged_tile_bytes(tree) - kVectorBytes) / pitch) / unit * unit;
 }
 
 // Fills in how the columns are shared, which depends on their number and type alone, and the work
@@ -67,7 +78,7 @@ void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pas
   const std::int64_t items_per_vector = kVectorBytes / std::int64_t(size_of(p.x_type));
   const std::int64_t vectors = ceil_div(p.cols, items_per_vector);
   int i = 0;
-  while (i + 1 < shape_count && vectors > std::int64_t(shapes[i].lanes) * shapes[i].vectors) ++i;
+  while (i + 1 < shape_count && vectors > shapes[i].most) ++i;
   const Shape& shape = shapes[i];
   // The last shape loops, and if that is not enough cuts the row.
   const std::int64_t most = std::int64_t(shape.lanes) * kLongestChain;
@@ -80,8 +91,16 @@ void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pas
   pass->threads = shape.threads;
   pass->chunks = std::max<std::int64_t>(ceil_div(vectors, chunk), 1);
   pass->params.chunk_cols = chunk * items_per_vector;
-  pass->params.tile_rows = staged_rows(p, shape, pass->params.whole);
-  if (pass->params.tile_rows > 0) {
+  pass->params.tile_rows = staged_rows(p, shape, vectors);
+  if (pass->params.whole && vectors > kWarp && shape.lanes <= kWarp &&
+      (p.rows < kFewRows || shape.rows == 1)) {
+    int row = 0;
+    while (kWarp * row_vectors(row) < shape.lanes * shape.vectors) ++row;
+    pass->path = Path::unit_row;
+    pass->shape = row;
+    pass->threads = row_threads(row);
+    pass->params.items = pass->ctas = ceil_div(p.rows, pass->threads / kWarp);
+  } else if (pass->params.tile_rows > 0) {
     pass->path = Path::unit_staged;
     pass->threads = kStagedThreads;
     const int rows_per_cta = pass->params.tile_rows * (kStagedThreads / kWarp);
@@ -97,7 +116,17 @@ void plan_unit(const Problem& p, const Shape* shapes, int shape_count, Pass* pas
   }
 }
 
-void plan_strided(const Problem& p, Pass* pass) {
+// Rows of a warp, a multiple of `unit` and at most `most`, that as many waves take as `most` does,
+// but so that the last one is full, too: 65535 columns of bf16 by 120 rows a warp are 2.07 waves.
+std::int64_t balanced_rows(std::int64_t rows, int row_warps, std::int64_t most, std::int64_t unit,
+                           std::int64_t chunks, int resident) {
+  const std::int64_t waves = ceil_div(ceil_div(rows, row_warps * most) * chunks, resident);
+  if (waves == 1 || waves > kFewWaves) return most;
+  const std::int64_t blocks = std::max<std::int64_t>(waves * resident / chunks, 1);
+  return std::min(most, round_up(ceil_div(rows, blocks * row_warps), unit));
+}
+
+void plan_strided(const Problem& p, int resident, Pass* pass) {
   int pieces = 1;
   while (pieces < kStridedWarps && p.cols > 128 * pieces) pieces *= 2;
   const std::int64_t chunk =
@@ -106,17 +135,19 @@ void plan_strided(const Problem& p, Pass* pass) {
           : chunk_of(p.cols, kStridedChunk, std::int64_t(pieces) * kChains * kLongestChain);
   const bool along_rows = p.rows > 1 && p.x_row_stride < p.x_col_stride;
   pass->shape = 0;
-  std::int64_t rows_per_warp = 1;
+  std::int64_t rows_per_warp = 1, unit = 1;
   if (along_rows && p.x_row_stride == 1) {
     const std::int64_t size = std::int64_t(size_of(p.x_type)), items = kVectorBytes / size;
-    int lanes_log2 = 0;
-    while (lanes_log2 < kStridedMostLanesLog2 && (items << lanes_log2) < p.rows) ++lanes_log2;
-    rows_per_warp = items << lanes_log2;
     pass->path = Path::strided_vectors;
     pass->params.aligned = reinterpret_cast<std::uintptr_t>(p.x) % kVectorBytes == 0 &&
                            p.x_col_stride * size % kVectorBytes == 0;
-    pass->shape = 2 * lanes_log2 + int(pass->params.aligned);
-    if (pass->shape == kStridedShapes - 2 && chunk / pieces <= kChains) ++pass->shape;
+    pass->shape = pass->params.aligned ? 1 : 2;
+    while (pass->shape + 2 < 2 * kStridedBrief && strided_vectors(pass->shape) * items < p.rows) {
+      pass->shape += 2;
+    }
+    if (pass->shape / 2 + 1 == kStridedBrief && chunk / pieces <= kChains) pass->shape += 2;
+    rows_per_warp = strided_vectors(pass->shape) * items;
+    unit = pass->params.aligned ? items : 1;
   } else if (along_rows) {
     rows_per_warp = kWarp;
     pass->path = Path::strided_rows;
@@ -128,11 +159,16 @@ void plan_strided(const Problem& p, Pass* pass) {
   pass->params.chunk_cols = chunk;
   pass->params.pieces = pieces;
   pass->params.piece_cols = chunk / pieces;
+  if (pass->path == Path::strided_vectors && resident > 0) {
+    rows_per_warp =
+        balanced_rows(p.rows, kStridedWarps / pieces, rows_per_warp, unit, pass->chunks, resident);
+  }
+  pass->params.warp_rows = int(rows_per_warp);
   const std::int64_t rows_per_cta = kStridedWarps / pieces * rows_per_warp;
   pass->params.items = pass->ctas = ceil_div(p.rows, rows_per_cta) * pass->chunks;
 }
 
-Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
+Pass plan_pass(Problem p, const Shape* shapes, int shape_count, int resident) {
   if (p.cols == 0) {  // nothing is read: x may be null and its stride any number
     p.x = p.y;
     p.x_row_stride = 0;
@@ -158,7 +194,7 @@ Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
   if (p.x_col_stride == 1 || p.cols <= 1) {
     plan_unit(p, shapes, shape_count, &pass);
   } else {
-    plan_strided(p, &pass);
+    plan_strided(p, resident, &pass);
   }
   pass.params.chunks = make_divider(pass.chunks);
   return pass;
@@ -166,13 +202,14 @@ Pass plan_pass(Problem p, const Shape* shapes, int shape_count) {
 
 }  // namespace
 
-Plan make_plan(const Problem& problem, const Shape* shapes, int shape_count, void* workspace) {
+Plan make_plan(const Problem& problem, const Shape* shapes, int shape_count, void* workspace,
+               int resident) {
   constexpr std::int64_t kAlignment = 256;
   Plan plan;
   Problem p = problem;
   while (plan.count < Plan::kMostPasses) {
     Pass& pass = plan.passes[plan.count++];
-    pass = plan_pass(p, shapes, shape_count);
+    pass = plan_pass(p, shapes, shape_count, resident);
     if (pass.chunks == 1) break;
     // The sums of the chunks are the next pass's x.
     void* sums = workspace == nullptr
@@ -195,15 +232,20 @@ Plan make_plan(const Problem& problem, const Shape* shapes, int shape_count, voi
   return plan;
 }
 
-std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchContext& context) {
+std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchContext& context,
+                          bool pdl) {
   std::string text;
   for (int i = 0; i < plan.count; ++i) {
     const Pass& pass = plan.passes[i];
     const Params& p = pass.params;
-    const Shape& shape = shapes[pass.path == Path::unit ? pass.shape : 0];
+    const bool shaped = pass.path == Path::unit || pass.path == Path::unit_staged;
+    const Shape& shape = shapes[shaped ? pass.shape : 0];
     text += i == 0 ? "path: " : "then: the sums of the chunks, ";
     if (pass.path == Path::unit_staged) {
-      text += fmt::format("1 lane a row, {} rows a warp, through shared memory", p.tile_rows);
+      text += fmt::format("{} lane(s) a row, {} rows a warp, through shared memory",
+                          staged_lanes(shape.lanes * shape.vectors), p.tile_rows);
+    } else if (pass.path == Path::unit_row) {
+      text += "32 lane(s) a row, 1 row(s) a warp";
     } else if (pass.path != Path::unit) {
       text += fmt::format(
           "columns not adjacent, {} a load, lanes along the {}, {} warp(s) a row",
@@ -223,8 +265,9 @@ std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchCon
     if (pass.path == Path::unit && !p.aligned) {
       text += "; rows are not all 16-byte aligned: the vectors at their ends are loaded for both";
     }
-    text += fmt::format("\nlaunch: grid {}, block {}\n",
-                        capped_grid(pass.ctas, context, pass.threads), pass.threads);
+    text += fmt::format("\nlaunch: grid {}, block {}{}\n",
+                        capped_grid(pass.ctas, context, pass.threads), pass.threads,
+                        pdl ? ", programmatic dependent" : "");
   }
   return text;
 }

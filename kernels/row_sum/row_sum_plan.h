@@ -36,36 +36,57 @@ inline constexpr int kLongestChain = 32;
 // How lanes share rows with adjacent columns. A table of these is a generation's; the number of
 // vectors of each shape, lanes times vectors, is its tree.
 struct Shape {
-  int lanes;    // of a row: a power of two; beyond 32, all threads of the CTA
+  int most;     // vectors of a row; the last shape takes all others, too
+  int lanes;    // of a row: a power of two up to 32; beyond, all threads of the CTA
   int rows;     // that a group of lanes sums at once
   int vectors;  // of a row that a lane has in flight: a power of two
   // The same for rows that do not consist of whole vectors: as many vectors, and up to 32 lanes one
   // load more in each row. Beyond 32 lanes not used.
   int ragged_lanes, ragged_rows, ragged_vectors;
-  bool staged;  // ragged rows of 16 bits, close to each other, go through shared memory
+  // Ragged rows close to each other go through shared memory, up to so many bytes: of 16-bit
+  // elements, of fp32.
+  int staged, staged_f32;
   int threads;  // of a CTA
 };
 
-// Rows in shared memory, a lane each: threads of a CTA, and bytes of a tile of rows, a warp's.
+// A warp a row, for rows of whole vectors: 2 << i vectors a lane in flight, and threads of a CTA.
+inline constexpr int kRowShapes = 4;
+constexpr int row_vectors(int shape) { return 2 << shape; }
+constexpr int row_threads(int shape) { return shape == kRowShapes - 1 ? 64 : 128; }
+
+// Rows in shared memory: threads of a CTA, and of a tree of so many vectors the lanes of a row and
+// the bytes of a tile of rows, a warp's.
 inline constexpr int kStagedThreads = 128;
-inline constexpr int kStagedTileBytes = 4096;
+constexpr int staged_lanes(int vectors) {
+  return vectors <= 16 ? 1 : vectors == 64 ? 8 : vectors / 16;
+}
+constexpr int staged_tile_bytes(int vectors) { return vectors <= 8 ? 4096 : 8192; }
 
 // The strided path: warps of a CTA.
 inline constexpr int kStridedThreads = 256;
 inline constexpr int kStridedWarps = 8;
+inline constexpr int kStridedCtasPerSm = 2;
 inline constexpr int kChains = 32;
-// Adjacent rows. Shape number i: 1 << i / 2 lanes of a warp share a column, the others have the
-// columns beside it; if i is odd all vectors are aligned. The last shape is the one before it, for
-// pieces of kChains columns at most.
-inline constexpr int kStridedShapes = 9;
-inline constexpr int kStridedMostLanesLog2 = 3;
-inline constexpr int kStridedRows = (kVectorBytes / 2) << kStridedMostLanesLog2;  // of a warp
+// Adjacent rows: how many lanes of a warp share a column; the others have the columns beside it.
+// Shape number 2 i + 1 has lanes number i and aligned vectors, 2 i any. The last two are for pieces
+// of kChains columns at most.
+inline constexpr int kStridedLanes[] = {1, 2, 4, 8, 16, 32};
+inline constexpr int kStridedBrief = 5;  // number of lanes
+inline constexpr int kStridedShapes = 12;
+inline constexpr int kStridedRows = 32 * kVectorBytes / 2;  // of a warp
+// Vectors of rows that the lanes have between them: of misaligned ones each lane has a part of its
+// own and a part of its neighbour's.
+constexpr int strided_vectors(int shape) {
+  return kStridedLanes[shape / 2] - (shape % 2 == 1 ? 0 : 1);
+}
 
 // Kernel arguments of all paths. Strides in elements.
 struct Params {
   const void* x;
   void* y;
   DType y_type;
+  bool dependent;      // launched as one: must wait for the grid before it
+  bool trigger_early;  // and lets the next grid start before this one ends
   std::int64_t rows, cols;
   std::int64_t x_row_stride, x_col_stride;
   std::int64_t y_stride;  // from the sum of one row, or chunk, to the next
@@ -80,11 +101,13 @@ struct Params {
   int tile_rows;            // unit_staged: of a warp
   std::int64_t piece_cols;  // columns of a piece: strided, or unit with more than 32 lanes
   int pieces;               // strided: of a chunk: 1, 2, 4 or 8
+  int warp_rows;            // strided: of a warp at a time
 };
 
 enum class Path {
   unit,
-  unit_staged,      // the same tree of the same rows out of shared memory
+  unit_row,         // the same trees: a warp a row
+  unit_staged,      // out of shared memory
   strided_vectors,  // adjacent rows: vectors of them
   strided_rows,     // lanes along the rows, where these are closer to each other than columns
   strided_cols,     // lanes along the columns
@@ -92,7 +115,8 @@ enum class Path {
 
 struct Pass {
   Path path;
-  int shape;  // unit, unit_staged: index into the table of shapes; strided_vectors: kStridedShapes
+  int shape;  // unit, unit_staged: of the table of shapes; unit_row: kRowShapes; strided_vectors:
+              // kStridedShapes
   DType x_type;
   int threads;
   std::int64_t ctas;  // the grid may be smaller
@@ -109,9 +133,13 @@ struct Plan {
 
 // `workspace` may be null when only the shape of the plan matters. `shapes` has an entry for every
 // number of vectors: see row_sum_plan.cc.
-Plan make_plan(const Problem& problem, const Shape* shapes, int shape_count, void* workspace);
+// `resident`: strided CTAs that are on the device at once, if known: that there be no few CTAs in
+// the last wave.
+Plan make_plan(const Problem& problem, const Shape* shapes, int shape_count, void* workspace,
+               int resident = 0);
 
 // The plan in words, for explain().
-std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchContext& context);
+std::string describe_plan(const Plan& plan, const Shape* shapes, const LaunchContext& context,
+                          bool pdl);
 
 }  // namespace libkernels::inline LK_BACKEND::op::row_sum

@@ -21,7 +21,18 @@ struct Config {
   bool whole;                // rows consist of aligned vectors
   bool once;                 // no vector is loaded twice, nor sector in two loads: not through L1
   int ctas_per_sm;           // that must fit: bounds the registers
+  bool pdl;                  // waits for the grid that it may be a dependent of
 };
+
+// Everything that is read or overwritten may be the previous grid's.
+template <bool kPdl>
+LK_DEVICE void await_prerequisites(const Params& p) {
+  if constexpr (kPdl) {
+    if (!p.dependent) return;
+    if (p.trigger_early) ptx::griddepcontrol_launch_dependents();
+    ptx::griddepcontrol_wait();
+  }
+}
 
 template <class In>
 inline constexpr int kItems = kVectorBytes / int(sizeof(typename In::Element));  // of a vector

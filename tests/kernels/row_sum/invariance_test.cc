@@ -50,6 +50,9 @@ TEST_P(RowSumInvariance, EveryBorderInSevenRows) {
   }
 }
 
+// Rows of more than 32 vectors go through shared memory only where there are many.
+TEST_P(RowSumInvariance, ManyRaggedRows) { check_rows(2048, 33 * per_vector() - 1, 0); }
+
 TEST_P(RowSumInvariance, EightAlignments) {
   for (const std::int64_t cols : widths()) {
     for (std::int64_t offset = 0; offset < (cols < 50000 ? 8 : 2); ++offset) {

@@ -161,12 +161,13 @@ class RowSumTest : public testing::TestWithParam<RowSumParam> {
     return expected;
   }
 
-  // Numbers of columns around each border of the summation tree of adjacent columns: one lane to
-  // 32, warps of up to 16 vectors a lane, CTAs of 64, 128 and 256 threads, several rounds of a CTA,
-  // one chunk and several.
+  // Numbers of columns around each border of the summation tree of adjacent columns, and of how
+  // lanes share it: one lane to 32, warps of up to 16 vectors a lane, CTAs of 64 to 256 threads,
+  // several rounds of a CTA, one chunk and several.
   static std::vector<std::int64_t> borders() {
     std::vector<std::int64_t> all{0};
-    for (const std::int64_t vectors : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 8192}) {
+    for (const std::int64_t vectors :
+         {1, 2, 4, 7, 8, 11, 16, 32, 64, 128, 256, 512, 528, 1023, 1536, 2048, 3072, 6144, 8192}) {
       const std::int64_t n = vectors * per_vector();
       for (const std::int64_t cols : {n - 1, n, n + 1}) all.push_back(cols);
     }

@@ -17,11 +17,11 @@ namespace {
 constexpr std::int64_t kMostCtas = (std::int64_t{1} << 31) - 1;
 
 // As a generation might have them.
-constexpr Shape kShapes[] = {{1, 8, 1, 1, 8, 1, false, 128},
-                             {4, 8, 1, 2, 4, 2, true, 128},
-                             {32, 2, 4, 32, 2, 4, false, 128},
-                             {128, 1, 8, 128, 1, 8, false, 128},
-                             {256, 1, 8, 256, 1, 8, false, 256}};
+constexpr Shape kShapes[] = {{1, 1, 8, 1, 1, 8, 1, 0, 0, 128},
+                             {4, 4, 8, 1, 2, 4, 2, 64, 48, 128},
+                             {128, 32, 2, 4, 32, 2, 4, 320, 320, 128},
+                             {1024, 128, 1, 8, 128, 1, 8, 0, 0, 128},
+                             {0, 256, 1, 8, 256, 1, 8, 0, 0, 256}};
 
 Problem problem(std::int64_t rows, std::int64_t cols, DType type = DType::bf16,
                 std::uintptr_t x = 4096) {
@@ -53,19 +53,27 @@ DeviceProperties h200() {
   return p;
 }
 
+bool is_unit(const Pass& pass) {
+  return pass.path == Path::unit || pass.path == Path::unit_row || pass.path == Path::unit_staged;
+}
+// Of the tree of a row, or of all lanes' loads at once.
+int tree_vectors(const Pass& pass) {
+  if (pass.path == Path::unit_row) return 32 * row_vectors(pass.shape);
+  return kShapes[pass.shape].lanes * kShapes[pass.shape].vectors;
+}
+
 // What a row's tree consists of.
 struct Tree {
   Path path;
-  int shape;
+  int vectors;
   std::int64_t chunk_cols, piece_cols;
   int pieces, count;
   bool operator==(const Tree&) const = default;
 };
 Tree tree_of(const Plan& plan) {
   const Pass& pass = plan.passes[0];
-  const bool unit = pass.path == Path::unit || pass.path == Path::unit_staged;
-  return {unit ? Path::unit : Path::strided_rows,
-          unit ? pass.shape : 0,
+  return {is_unit(pass) ? Path::unit : Path::strided_rows,
+          is_unit(pass) ? tree_vectors(pass) : 0,
           pass.params.chunk_cols,
           pass.params.piece_cols,
           pass.params.pieces,
@@ -103,9 +111,10 @@ TEST(RowSumPlan, NoChainIsLongerThan32) {
           const Params& p = pass.params;
           EXPECT_EQ(pass.chunks, (std::max<std::int64_t>(p.cols, 1) - 1) / p.chunk_cols + 1);
           EXPECT_GE(p.chunk_cols * pass.chunks, p.cols);
-          if (pass.path == Path::unit || pass.path == Path::unit_staged) {
+          if (is_unit(pass)) {
             const std::int64_t vector = kVectorBytes / std::int64_t(size_of(pass.x_type));
-            EXPECT_LE(p.chunk_cols, kShapes[pass.shape].lanes * kLongestChain * vector) << cols;
+            const int lanes = pass.path == Path::unit_row ? 32 : kShapes[pass.shape].lanes;
+            EXPECT_LE(p.chunk_cols, lanes * kLongestChain * vector) << cols;
             EXPECT_EQ(p.chunk_cols % vector, 0) << cols;
           } else {
             EXPECT_EQ(p.piece_cols * p.pieces, p.chunk_cols);
@@ -137,12 +146,14 @@ TEST(RowSumPlan, C8LargeCounts) {
         EXPECT_EQ(pass.params.chunks.divisor, pass.chunks);
         if (pass.path == Path::unit_staged) {
           EXPECT_GE(pass.params.items * (kStagedThreads / 32) * pass.params.tile_rows, p.rows);
+        } else if (pass.path == Path::unit_row) {
+          EXPECT_GE(pass.params.items * (pass.threads / 32), p.rows);
         } else if (pass.path != Path::unit) {
-          const std::int64_t rows_per_warp = pass.path == Path::strided_vectors
-                                                 ? std::int64_t(kVectorBytes / size_of(pass.x_type))
-                                                       << pass.shape / 2
-                                             : pass.path == Path::strided_rows ? 32
-                                                                               : 1;
+          const std::int64_t rows_per_warp =
+              pass.path == Path::strided_vectors
+                  ? std::int64_t(kVectorBytes / size_of(pass.x_type)) * strided_vectors(pass.shape)
+              : pass.path == Path::strided_rows ? 32
+                                                : 1;
           const std::int64_t rows =
               pass.params.items / pass.chunks * (8 / pass.params.pieces) * rows_per_warp;
           EXPECT_GE(rows, p.rows);
@@ -222,14 +233,17 @@ TEST(RowSumPlan, LanesRunAlongTheCloserDimension) {
     const Pass pass = plan_of(p).passes[0];
     return pass.path == Path::strided_vectors && pass.shape == shape;
   };
-  EXPECT_TRUE(vectors(spread(problem(40, 99), 1, 40), 7));  // 8 lanes, aligned
-  EXPECT_TRUE(vectors(spread(problem(40, 9), 1, 40), 8));   // and brief
+  EXPECT_TRUE(vectors(spread(problem(40, 99), 1, 40), 7));    // 8 lanes, aligned
+  EXPECT_TRUE(vectors(spread(problem(400, 99), 1, 400), 9));  // 16 lanes
+  EXPECT_TRUE(vectors(spread(problem(400, 9), 1, 400), 11));  // 32, a few columns
   EXPECT_TRUE(vectors(spread(problem(40, 9), 1, 41), 6));
+  EXPECT_TRUE(vectors(spread(problem(57, 9), 1, 57), 10));
+  EXPECT_TRUE(vectors(spread(problem(57, 99), 1, 57), 8));
   EXPECT_TRUE(vectors(spread(problem(40, 9, DType::bf16, 4098), 1, 40), 6));
   EXPECT_TRUE(vectors(spread(problem(16, 9, DType::f32), 1, 16), 5));
   EXPECT_TRUE(vectors(spread(problem(16, 9), 1, 16), 3));
   EXPECT_TRUE(vectors(spread(problem(8, 9), 1, 8), 1));
-  EXPECT_TRUE(vectors(spread(problem(3, 9), 1, 3), 0));
+  EXPECT_TRUE(vectors(spread(problem(3, 9), 1, 3), 2));
   EXPECT_EQ(plan_of(spread(problem(40, 9), 2, 40)).passes[0].path, Path::strided_rows);
   EXPECT_EQ(plan_of(spread(problem(40, 9), 30, 3)).passes[0].path, Path::strided_cols);
   EXPECT_EQ(plan_of(spread(problem(1, 9), 9, 40)).passes[0].path, Path::strided_cols);
@@ -240,7 +254,7 @@ TEST(RowSumPlan, WordsNameWhatMatters) {
   const DeviceProperties properties = h200();
   const auto text = [&](const Problem& p, int max_sms = 132) {
     const LaunchContext context{properties, max_sms, false, nullptr, nullptr};
-    return describe_plan(plan_of(p), kShapes, context);
+    return describe_plan(plan_of(p), kShapes, context, false);
   };
   const auto has = [](const std::string& s, const char* part) {
     return s.find(part) != std::string::npos ? testing::AssertionSuccess()
@@ -248,7 +262,8 @@ TEST(RowSumPlan, WordsNameWhatMatters) {
   };
   EXPECT_TRUE(has(text(problem(1000, 8)), "path: 1 lane(s) a row, 256 row(s) a warp\n"));
   EXPECT_TRUE(has(text(problem(1000, 8)), "launch: grid 1, block 128\n"));
-  EXPECT_TRUE(has(text(problem(1000, 9)), "path: 1 lane a row, 224 rows a warp, through shared"));
+  EXPECT_TRUE(
+      has(text(problem(1000, 9)), "path: 1 lane(s) a row, 224 rows a warp, through shared"));
   EXPECT_TRUE(has(text(problem(1000, 999)), "rows are not all 16-byte aligned"));
   EXPECT_TRUE(has(text(problem(1000, 16384)), "path: 256 threads a row\nlaunch: grid 1000, "));
   EXPECT_TRUE(has(text(problem(1000, 16384), 2), "launch: grid 16, block 256\n"));
