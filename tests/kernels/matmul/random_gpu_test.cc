@@ -288,6 +288,9 @@ class MatmulRandomGpu : public testing::TestWithParam<int> {
                           .alpha = double(p.alpha) * p.scale_a * p.scale_b,
                           .beta = p.beta,
                           .activation = p.activation,
+                          .relative = 0,  // these three are each kernel's
+                          .absolute = 0,
+                          .typical = 0,
                           .least_normal = least_normal(p.types)};
     auto* exact = static_cast<RandomElement*>(memory_.exact.data());
     const auto fill_c = [&] {

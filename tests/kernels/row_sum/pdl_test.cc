@@ -22,7 +22,8 @@ class RowSumPdl : public RowSumTest {
     }
   }
   void TearDown() override {
-    if (stream_ != nullptr) EXPECT_EQ(device().stream_destroy(stream_), cudaSuccess);
+    if (stream_ == nullptr) return;
+    EXPECT_EQ(device().stream_destroy(stream_), cudaSuccess);
   }
   void enqueue(const lk_cmatrix& x, const lk_matrix& y, bool pdl) {
     lk_row_sum_options o = LK_OPTIONS_INIT(lk_row_sum_options);
