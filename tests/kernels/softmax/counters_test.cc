@@ -58,7 +58,7 @@ TEST_P(SoftmaxCounters, MisalignedRowsStayWide) {
   EXPECT_GE(c.global_bytes_read, x_bytes(kRows * kCols));
   EXPECT_LE(c.global_bytes_read, x_bytes(kRows * kCols) + warps * 2 * 16);
   EXPECT_EQ(c.global_bytes_written, y_bytes(kRows * kCols));
-  // A vector, which is 16 bytes of y, takes a load more than it has words where it begins within one.
+  // A vector is 16 bytes of y. Where it begins within a word, it takes a load more than its words.
   const std::uint64_t words = 4 * size_of(x_type()) / size_of(y_type());
   EXPECT_LE(c.global_read_requests,
             x_bytes(kRows * kCols) * (words + 1) / (32 * 4 * words) + warps * 2 + 8);
