@@ -28,8 +28,8 @@ namespace {
 // 128255), f16 0.943 and 0.938, fp32 0.949 and 0.918; x alone by one element 0.81 (131072 of bf16).
 // The loads come first: with what the ends of rows need before them 0.949 (131072 of bf16). Maxima
 // and sums of warps exchanged instead of those of CTAs: 0.897. Asking the L2 for the row after next
-// costs a fifth. Longer rows, of which the rest waited in shared memory, took 178 to 190 us (bf16)
-// and 314 to 329 (fp32) where softmax_sm80_split.cu takes 152 to 157 and 287 to 290.
+// costs a fifth. Longer rows are softmax_sm80_split.cu's: where the rest of them waited in shared
+// memory, they took 178 to 190 us (bf16) and 314 to 329 (fp32, 524288 columns).
 constexpr Config kSm90ClusterConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM
     {DType::f32, DType::f32, Path::cluster, 8, 512, 2},
