@@ -26,10 +26,10 @@ namespace {
 
 // H200, 2026-12-01, 2^27 elements, of the copy ceiling, counted as one read and one write: bf16
 // 0.70 (2^20 columns), 0.66 (2^22), fp32 0.70 and 0.61; in two launches, a pass over x each, 0.67
-// and 0.53, 0.65 and 0.60. With parts that realign instead of WarpPart it was 0.83 and 0.78, 0.86 and
-// 0.76, for aligned rows; with 3 CTAs an SM 0.76 (bf16, 2^20). In place, by release and acquire, 6%
-// more time. By default hints of the L2 5% more, 256 threads of half the values 15%; CTAs that hold
-// what they read in shared memory 6 to 100%. Mixed types and f16: unmeasured.
+// and 0.53, 0.65 and 0.60. With parts that realign instead of WarpPart it was 0.83 and 0.78, 0.86
+// and 0.76, for aligned rows; with 3 CTAs an SM 0.76 (bf16, 2^20). In place, by release and
+// acquire, 6% more time. By default hints of the L2 5% more, 256 threads of half the values 15%;
+// CTAs that hold what they read in shared memory 6 to 100%. Mixed types and f16: unmeasured.
 constexpr Config kSm80SplitConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM
     {DType::f32, DType::f32, Path::split, 8, 256, 4},
