@@ -8,9 +8,9 @@ Prints old and new time of every row that both files have, their ratio (old / ne
 one is faster) with its interval out of the two medians' 95% intervals, and the geometric mean last.
 A row counts as slower or faster only if its interval does not hold 1.
 
-Exit codes: 0; 1: a row is slower by more than --fail-if allows; 2: the files cannot be compared
-(different GPUs, drivers, power caps, cache states or modes, unless allowed; no common row; no such
-file).
+Exit codes: 0; 1, with --fail-if: a row is slower by more than that, or has a time in OLD.json alone;
+2: the files cannot be compared (different GPUs, drivers, power caps, cache states or modes, unless
+allowed; no common row; no such file, or none of lkbench).
 """
 
 import argparse
@@ -28,15 +28,36 @@ class Incomparable(Exception):
     """Why two files say nothing about each other."""
 
 
+def is_time(value):
+    return isinstance(value, (int, float)) and 0 < value < 1e15
+
+
+def is_record(record):
+    """What is read of a record here, as bench/schema.json has it."""
+    if not isinstance(record, dict) or \
+            not all(isinstance(record.get(key), str) for key in ("op", "role", "types", "form")) or \
+            not isinstance(record.get("variant", ""), str):
+        return False
+    shape, us = record.get("shape"), record.get("us")
+    if not (shape is None or isinstance(shape, list) and
+            all(isinstance(extent, int) for extent in shape)):
+        return False
+    return us is None or isinstance(us, dict) and all(
+        is_time(us[key]) for key in ("median", "low", "high") if us.get(key) is not None)
+
+
 def load(path):
     try:
         with open(path, encoding="utf-8") as file:
             results = json.load(file)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Incomparable(f"{path}: {error}") from error
     if not isinstance(results, dict) or not isinstance(results.get("records"), list) or \
             not isinstance(results.get("context"), dict):
         raise Incomparable(f"{path}: not a file of lkbench")
+    for number, record in enumerate(results["records"]):
+        if not is_record(record):
+            raise Incomparable(f"{path}: record {number} is not as bench/schema.json has it")
     return results
 
 
@@ -58,15 +79,15 @@ def timed(results, role):
     found = {}
     for record in results["records"]:
         us = record.get("us")
-        if us and isinstance(us.get("median"), (int, float)) and us["median"] > 0 and \
-                role in (None, record["role"]):
+        if us and us.get("median") is not None and role in (None, record["role"]):
             found[key_of(record)] = record
     return found
 
 
 def interval(us):
     """The median's interval; the median alone where there is none."""
-    return us.get("low", us["median"]), us.get("high", us["median"])
+    low, high = us.get("low"), us.get("high")
+    return us["median"] if low is None else low, us["median"] if high is None else high
 
 
 def compare(old, new):
@@ -93,10 +114,10 @@ def limit_of(text):
     """'slower:2%' as 0.02."""
     what, _, amount = text.partition(":")
     try:
-        value = float(amount.removesuffix("%")) / (100 if amount.endswith("%") else 1)
+        value = float(amount.removesuffix("%")) / 100
     except ValueError:
         value = -1
-    if what != "slower" or not 0 <= value < 10:
+    if what != "slower" or not amount.endswith("%") or not 0 <= value < 10:
         raise argparse.ArgumentTypeError(f"{text}: write slower:2%")
     return value
 
@@ -110,11 +131,13 @@ def allowed_of(text):
 
 
 def report(old, new, limit, role, everything):
-    """Prints the comparison; the rows that are slower than allowed."""
+    """Prints the comparison; the rows that are slower than allowed, and those without a new time."""
     before, after = timed(old, role), timed(new, role)
     common = [key for key in after if key in before]
     if not common:
-        raise Incomparable("no row that both files have a time of")
+        roles = sorted({record["role"] for file in (old, new) for record in file["records"]})
+        raise Incomparable(f"no row of role {role or 'all'} that both files have a time of (roles "
+                           f"there: {', '.join(roles)})")
     width = max(len(label(key)) for key in common)
     slower, ratios = [], []
     print(f"{'row':<{width}} {'old us':>10} {'new us':>10} {'old/new':>8}  95%")
@@ -139,7 +162,7 @@ def report(old, new, limit, role, everything):
     for name, missing in (("old", set(after) - set(before)), ("new", set(before) - set(after))):
         if missing:
             print(f"{len(missing)} rows are not in the {name} file")
-    return slower
+    return slower, [key for key in before if key not in after]
 
 
 def main(arguments=None):
@@ -155,15 +178,19 @@ def main(arguments=None):
         old, new = load(options.old), load(options.new)
         check_conditions(old, new, options.allow_different)
         role = None if options.role == "all" else options.role
-        slower = report(old, new, options.fail_if, role, options.all)
+        slower, missing = report(old, new, options.fail_if, role, options.all)
     except Incomparable as error:
         print(f"compare_bench: {error}", file=sys.stderr)
         return INCOMPARABLE
+    if options.fail_if is None:
+        return 0
     if slower:
         print(f"compare_bench: {len(slower)} rows are slower by more than "
               f"{100 * options.fail_if:g}%", file=sys.stderr)
-        return 1
-    return 0
+    if missing:
+        print(f"compare_bench: {len(missing)} rows have no time in {options.new}, such as "
+              f"{label(missing[0])}", file=sys.stderr)
+    return 1 if slower or missing else 0
 
 
 if __name__ == "__main__":

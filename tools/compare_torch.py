@@ -51,14 +51,31 @@ class Unusable(Exception):
     """Why a file of records says nothing here."""
 
 
+def is_record(record):
+    """What is read of a record here, as bench/schema.json has it."""
+    if not isinstance(record, dict) or \
+            not all(isinstance(record.get(key), str) for key in ("op", "role", "types")):
+        return False
+    shape, us = record.get("shape"), record.get("us")
+    extents = [record.get("elements")] if shape is None else shape
+    return isinstance(extents, list) and all(isinstance(e, int) for e in extents) and (
+        us is None or isinstance(us, dict) and isinstance(us.get("median"), (int, float)))
+
+
 def load_rows(path, ops):
     """(context, the library's measured rows of these operations)."""
     try:
         with open(path, encoding="utf-8") as file:
             results = json.load(file)
-        context, records = results["context"], results["records"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Unusable(f"{path}: {error}") from error
+    if not isinstance(results, dict) or not isinstance(results.get("context"), dict) or \
+            not isinstance(results.get("records"), list):
+        raise Unusable(f"{path}: not a file of lkbench")
+    context, records = results["context"], results["records"]
+    for number, record in enumerate(records):
+        if not is_record(record):
+            raise Unusable(f"{path}: record {number} is not as bench/schema.json has it")
     if context.get("cache", "").startswith("warm") or context.get("mode") != "graph":
         raise Unusable(f"{path}: holds no times of graphs on a cold cache")
     rows = [r for r in records if r["role"] == "fused" and r["op"] in ops and r.get("us") and

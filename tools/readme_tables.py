@@ -287,7 +287,7 @@ SUITES = [
 def closing(rows, wanted, source):
     """What the table leaves out, in a sentence."""
     cases = rows.cases(wanted)
-    text = f"Rows in `{source}`: {len(cases)}"
+    text = f"Of `{source}`: {len(cases)} cases"
     errors = [e for e in (rows.figure(c, "error_fraction_of_bound") for c in cases) if e is not None]
     if errors:
         text += f"; largest error {max(errors):.2f} of what is promised"

@@ -4,9 +4,10 @@
 usage: tools/update_readme.py [--check]
 
 --check changes nothing and exits 1 if README.md does not hold what the files say. They are written
-by `lkbench --suite=gelu --out=bench/results/h200_gelu.json` (their schema: bench/schema.json): one
-file a suite, or one of all. A file without a measured row to show is refused, and so is a suite that
-two files have. tools/readme_tables.py chooses the rows; all others stay in the files.
+by `lkbench --suite=gelu --large --out=bench/results/h200_gelu.json` (their schema:
+bench/schema.json): one file a suite, or one of all. A file without a measured row to show is
+refused, and so is a suite that two files have. tools/readme_tables.py chooses the rows; all others
+stay in the files.
 """
 
 import argparse

@@ -19,8 +19,8 @@
 // Strides   any >= 0, in elements: row major, column major and anything else, for each of A, B, C
 //           and C_in. For f16, bf16, tf32 and tf32x3 a call is fast in which A and B both have one
 //           unit stride, and another stride, a batch stride and an address that are multiples of 16
-//           bytes: one that has not slows the other, too (on GPUs 9.x, of f16, bf16 and f8: what
-//           takes long is copied to scratch first). For fp32, and for f8 on others than 9.x, unit
+//           bytes: one that has not slows the other, too (on GPUs 9.x, of all but fp32: what takes
+//           long is copied to scratch first). For fp32, and for f8 on others than 9.x, unit
 //           strides alone count; on 9.x f8 is fastest with k adjacent in A and in B, as aligned.
 //           All others are correct. 0 (broadcast) is for inputs only, batch strides of inputs
 //           included; elements and products of C must not overlap. Pointers need the alignment
@@ -68,7 +68,7 @@
 //           and type. Any other overlap of C's address range with an input, bias and scales
 //           included, is refused.
 // Traffic   least: A, B and (if beta is not 0) C_in read once, C written once.
-// Scratch   on GPUs 9.x for f16, bf16 and f8, see Strides: about the bytes of the operands that are
+// Scratch   on GPUs 9.x for all but fp32, see Strides: about the bytes of the operands that are
 //           copied; matmul_workspace_size tells. Without a workspace they are allocated on the
 //           stream. Two calls that may run at once need two workspaces.
 // Calls     asynchronous on the stream, on the current device, safe from any thread, and may be

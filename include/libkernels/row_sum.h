@@ -34,7 +34,7 @@
 // In place  never: y and x are disjoint. Overlaps are judged on address ranges, interleaved views
 //           included.
 // Traffic   x is read once and y written once, and of long rows (more than 128 KB; more than 4096
-//           columns that are not adjacent) 4 bytes per chunk of 32 KB or more are written and read.
+//           columns that are not adjacent) 4 bytes per chunk of 8 KB or more are written and read.
 // Scratch   those 4 bytes per chunk: row_sum_workspace_size tells. Without a workspace they are
 //           allocated on the stream. Two calls that may run at once need two workspaces.
 // Calls     asynchronous on the stream, on the current device, safe from any thread, and may be
@@ -58,7 +58,7 @@ namespace libkernels {
 
 struct RowSumOptions {
   int max_sms = 0;                  // use at most this many SMs' worth of CTAs; 0: all
-  bool pdl = false;                 // ignored: no kernel of row_sum launches as a dependent yet
+  bool pdl = false;                 // as in gelu.h: overlaps with the kernel before it (9.0 on)
   void* workspace = nullptr;        // device scratch, 256-byte aligned; null: allocated if needed
   std::size_t workspace_bytes = 0;  // its size
 };

@@ -40,9 +40,11 @@
 //           ranges is refused, interleaved views included.
 // Traffic   x is read once and y written once, for rows with unit column stride of up to 57344
 //           columns (16 bits to f32: 32768), and without one of up to 1024. On compute capability
-//           9.0 these are 655360 (262144) and 8192. Longer rows are read twice and need scratch.
+//           9.0 these are 524288 (to f32: 262144) and 8192. Longer rows are read twice and need
+//           scratch; adjacent columns soon enough for the L2, up to rows of some megabytes.
 // Scratch   options.workspace, of softmax_workspace_size() bytes and 256-byte aligned, or else
-//           memory that the call allocates and frees on the stream.
+//           memory that the call allocates and frees on the stream. Two calls that may run at once
+//           need two workspaces: with one they may never end.
 // Calls     asynchronous on the stream, on the current device, safe from any thread, and may be
 //           captured into a graph from the first call on.
 // Errors    invalid_argument for views and options that break the rules above, unsupported for

@@ -1,9 +1,9 @@
 // Matmul, generation sm80, fp32: f32, f32 -> f32 by fused multiply-adds; no tensor cores.
 //
 // Each element of C is one chain of fmaf along K, in order. A thread keeps up to 8 x 16 sums: per k
-// it loads 24 values of a stage for 128 products, one k ahead. Stages are
-// [k][m] and [k][n], filled by cp.async: where M or N is adjacent and aligned by 16 bytes, else, an
-// operand in which K is adjacent among them, by single elements.
+// it loads 24 values of a stage for 128 products, one k ahead. Stages are [k][m] and [k][n], filled
+// by cp.async: 16 bytes at a time where M or N is adjacent and aligned, else element by element (so
+// is an operand with K adjacent).
 //
 // Contract and floor: matmul_sm80.cu, which has the row of these kernels.
 #include "kernels/matmul/matmul_epilogue.cuh"

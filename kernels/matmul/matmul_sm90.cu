@@ -3,8 +3,8 @@
 //   C = act(alpha scale_a scale_b (A B) + beta C_in + bias)
 //
 // Shapes    as matmul_sm80.cu, but A and B each have a unit stride, and address, other stride and
-//           batch stride in multiples of 16 bytes; k >= 1. Any C and C_in. Everything else is
-//           sm80's.
+//           batch stride in multiples of 16 bytes; k >= 1. Any C and C_in. What is not so,
+//           sm90_repack copies or sm80 takes.
 //           f32: K is adjacent in A or in B. f8: in both.
 // Types     f16, bf16: fp32 sums in wgmma. f32: the same, as tf32, rounded to nearest, ties to
 //           even; or as tf32x3 (matmul_split_sm90.cuh). f8, the two mixed or not: wgmma keeps about

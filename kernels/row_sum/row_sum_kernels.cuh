@@ -25,8 +25,8 @@ namespace libkernels::inline LK_BACKEND::op::row_sum {
 // are. A tree that the columns fill by little more than a half takes more rows at once, or fewer
 // lanes with more vectors each; ragged rows then go through shared memory. Tiles of 4 KB get there
 // by loads (63 columns of bf16 0.96, by cp.async 0.92), of 8 KB by cp.async (129 columns of bf16
-// 0.92, by ten loads at a time 0.64). Unmeasured: the 8 KB tiles without the evict-first hint that
-// their copies had in these figures, and this table as a whole, which joins the better of two runs.
+// 0.92, by ten loads at a time 0.64). The 8 KB tiles had an evict-first
+// hint in these figures; lkbench has the table as it is (bench/results/h200_row_sum.json).
 inline constexpr Shape kShapeConfigs[] = {
     // vectors; lanes, rows, vectors of a lane; of ragged rows; bytes staged: 16-bit, fp32; threads
     {1, 1, 8, 1, 1, 4, 1, 16, 16, 128},         {2, 1, 4, 2, 1, 4, 2, 26, 20, 128},

@@ -116,8 +116,8 @@ inline constexpr int kMostParked = 6;  // vectors: 96 KiB a CTA, which every dev
 // few warps are ahead where several shapes keep them busy, but not of four in misaligned rows. 2^27
 // elements, us, in two runs: bf16, 131072 columns, 8 CTAs of 8 warps 134.5, 4 of 16 140.7, 2 of 32
 // 168.7; 262144, 16 of 8 139.6, 8 of 16 146.3; 151936, 15 of 5 154.8, 5 of 15 165.5, 8 of 10 168.9;
-// 128255, 8 of 8 178.4, 16 of 4 219.1; 50257, 5 of 5 209.3, 7 of 4 221.3, 4 of 7 228; fp32, 262144,
-// 16 of 16 279.8, 8 of 16 with 8 parked vectors 308.6.
+// 128255, 8 of 8 178.4, 16 of 4 219.1; 50257, 5 of 5 209.3, 7 of 4 221.3, 4 of 7 228 (when
+// they were realigned: 136 and 135 now); fp32, 262144, 16 of 16 279.8, with half of it parked 308.6.
 inline constexpr int kMostClusterCtas = 16;
 inline constexpr int kClusterWarpsAnSm = 32;
 inline constexpr int kLeastClusterWarps = 5;
@@ -129,7 +129,8 @@ inline constexpr int kSplitThreads = 256;
 inline constexpr std::int64_t kMostChunks = 512;  // of a row
 // Of the L2, what is between a chunk's two reads may fill a 1/5. us by that distance in MB: bf16,
 // 2^20 columns, 6 152.6, 8 152.5, 10 154.7, 12 159.2, 14 167.3; fp32 6 290.8, 10 294.7, 12 302.4;
-// rows of 8 MB (bf16) 10 161.9, 14 167.2, of 16 MB (fp32) 16 332, 20 364.
+// rows of 8 MB (bf16) 10 161.9, 14 167.2, of 16 MB (fp32) 16 332, 20 364; all with the
+// parts that realign (softmax_sm80_split.cu), not measured again since.
 inline constexpr std::int64_t kLagOfL2 = 5;
 inline constexpr std::int64_t kMostBlocks = 512;  // of a chunk: 2^31 columns in kMostChunks
 

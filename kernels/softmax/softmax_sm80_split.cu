@@ -8,7 +8,7 @@
 //           address; y may be x.
 // Types     f32 -> f32; f16, bf16 -> the same or f32. fp32 arithmetic, one rounding at the store.
 // Numerics  softmax_math.cuh. The chunks, and the order in which they are combined, follow from
-//           cols alone.
+//           cols and the type of y alone.
 // Floor     rows * cols * (size of x + size of y) bytes: one read, one write. A chunk is read
 //           twice, but the second time soon enough to be in the L2 still, unless rows are too long
 //           for that.

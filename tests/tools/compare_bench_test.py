@@ -71,8 +71,23 @@ class CompareBench(unittest.TestCase):
     def test_refuses_what_is_no_result(self):
         run = results([record(10)])
         for broken in ("", "{", "[]", "{}", results([record(10, (9, 9))]), results([]),
-                       results([{**record(10), "us": None}])):
-            self.assertEqual(self.compare(run, broken)[0], 2, broken)
+                       results([{**record(10), "us": None}]), "[" * 100000, results([5]),
+                       results([None]), results([{}]), results([{**record(10), "us": 5}]),
+                       results([{**record(10), "shape": 7}]), results([{**record(10), "types": []}]),
+                       results([{**record(10), "us": {"median": 10, "low": 0, "high": 10}}]),
+                       results([{**record(10), "us": {"median": "x"}}]),
+                       results([{**record(10), "op": None}])):
+            code, _, err = self.compare(run, broken)
+            self.assertEqual(code, 2, broken)
+            self.assertTrue(err.startswith("compare_bench: "), err)
+
+    def test_a_row_without_a_new_time_fails(self):
+        old, new = results([record(10), record(10, (9, 9))]), results([record(10)])
+        self.assertEqual(self.compare(old, new)[0], 0)
+        self.assertEqual(self.compare(new, old, "--fail-if=slower:2%")[0], 0)
+        code, _, err = self.compare(old, new, "--fail-if=slower:2%")
+        self.assertEqual(code, 1)
+        self.assertIn("1 rows have no time in", err)
 
     def test_roles(self):
         run = results([record(10), record(100, role="naive")])
@@ -85,7 +100,7 @@ class CompareBench(unittest.TestCase):
         self.assertEqual(self.compare(old, results([record(11)]), "--fail-if=slower:2%")[0], 1)
 
     def test_the_flags_are_checked(self):
-        for flag in ("--fail-if=faster:2%", "--fail-if=slower:x", "--allow-different=weather"):
+        for flag in ("--fail-if=faster:2%", "--fail-if=slower:x", "--fail-if=slower:2", "--allow-different=weather"):
             with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
                 compare_bench.main(["a", "b", flag])
 

@@ -45,7 +45,11 @@ class CompareTorch(unittest.TestCase):
         for context in ({"mode": "counted"}, {"cache": "warm: x"}):
             content = {**GOOD, "context": {**GOOD["context"], **context}}
             self.assertEqual(call(self.write(content), "--list")[0], 2)
-        self.assertEqual(call(self.write([]), "--list")[0], 2)
+        record = GOOD["records"][0]
+        for content in ([], None, {}, {**GOOD, "records": [5]}, {**GOOD, "records": [{}]},
+                        {**GOOD, "records": [{**record, "shape": 7}]},
+                        {**GOOD, "records": [{**record, "us": 5}]}):
+            self.assertEqual(call(self.write(content), "--list")[0], 2, content)
         self.assertEqual(call("/nonexistent", "--list")[0], 2)
 
     @unittest.skipIf(compare_torch.torch is not None, "torch is here")

@@ -80,7 +80,7 @@ class Tables(unittest.TestCase):
         self.assertIn("| 2^28 | 251.2 / 260.0 | 4.27 / 4.13 | 99.4 | 10.00 | - | - | - | - |", text)
         self.assertIn("| 2^24, x+1 y+1 | - | - | - | - | 33.7 | - | - | - |", text)
         self.assertNotIn("2^20", text)
-        self.assertIn("Rows in `bench/results/h200.json`: 3; largest error 0.50 of what is promised.",
+        self.assertIn("Of `bench/results/h200.json`: 3 cases; largest error 0.50 of what is promised.",
                       text)
 
     def test_a_missing_first_form_leaves_its_place(self):
@@ -104,7 +104,7 @@ class Tables(unittest.TestCase):
                               variant="NN"))
         self.assertIn("| 1024^3 | bf16 | NN | 6.00 | 358.0 | - | 0.95 | - | - |", text)
         self.assertIn("| 4096^3 | tf32 | NN | 380.0 | - | - | 1.25 | 1.10 | - |", text)
-        self.assertIn("Rows in `bench/results/h200.json`: 3; x cuBLASLt: geometric mean 1.06, least "
+        self.assertIn("Of `bench/results/h200.json`: 3 cases; x cuBLASLt: geometric mean 1.06, least "
                       "0.95 (bf16 bias+relu 1024^3 NN).", text)
 
     def test_cliff(self):

@@ -1,7 +1,7 @@
 // 2000 random products, each by every kernel that takes it, against fp64 on the GPU: all types and
-// layouts, odd strides and offsets, M, N and K from 0 to 3000, batches, epilogues. Beside C's
-// elements nothing may be written, and beside the inputs' all is NaN. Needs a GPU; costs nothing
-// without one.
+// layouts, odd strides and offsets, M and N from 1, K from 0 to 3000, batches, epilogues. Beside
+// C's elements nothing may be written, and beside the inputs' all is NaN. Cost: 4 s on an H200;
+// nothing without a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
