@@ -116,8 +116,8 @@ inline constexpr int kMostParked = 6;  // vectors: 96 KiB a CTA, which every dev
 // few warps are ahead where several shapes keep them busy, but not of four in misaligned rows. 2^27
 // elements, us, in two runs: bf16, 131072 columns, 8 CTAs of 8 warps 134.5, 4 of 16 140.7, 2 of 32
 // 168.7; 262144, 16 of 8 139.6, 8 of 16 146.3; 151936, 15 of 5 154.8, 5 of 15 165.5, 8 of 10 168.9;
-// 128255, 8 of 8 178.4, 16 of 4 219.1; 50257, 5 of 5 209.3, 7 of 4 221.3, 4 of 7 228 (when
-// they were realigned: 136 and 135 now); fp32, 262144, 16 of 16 279.8, with half of it parked 308.6.
+// 128255, 8 of 8 178.4, 16 of 4 219.1; 50257, 5 of 5 209.3, 7 of 4 221.3, 4 of 7 228 (with
+// realigning: 136 and 135 now); fp32, 262144, 16 of 16 279.8, with half of it parked 308.6.
 inline constexpr int kMostClusterCtas = 16;
 inline constexpr int kClusterWarpsAnSm = 32;
 inline constexpr int kLeastClusterWarps = 5;
