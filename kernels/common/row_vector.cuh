@@ -79,7 +79,7 @@ class RowReader {
 
   // The columns [c, c + kItems) out of what fetch(first) returned. In the next call `first` is
   // lanes * kItems smaller. Columns at and beyond the end are unspecified: select something else
-  // for them (mask_columns).
+  // for them.
   LK_DEVICE Words<kWords> realign(int first, const Words<kWords>& fetched) {
     const int c = first + lane_ * kItems;
     Words<kWords> words = fetched;
@@ -149,14 +149,6 @@ LK_DEVICE void unpack_columns(const Words<kWordsOf<T, kItems>>& words, float (&v
   for (int i = 0; i < kWordsOf<T, kItems>; ++i) {
     Storage<T>::unpack(words.v[i], v + i * Storage<T>::kPerWord);
   }
-}
-
-// v holds the columns [c, c + kItems) of `cols`: those beyond the end become `filler`.
-template <int kItems>
-LK_DEVICE void mask_columns(float (&v)[kItems], int c, int cols, float filler) {
-  if (c + kItems <= cols) return;  // all but the last vector
-#pragma unroll
-  for (int i = 0; i < kItems; ++i) v[i] = c + i < cols ? v[i] : filler;
 }
 
 }  // namespace libkernels::inline LK_BACKEND

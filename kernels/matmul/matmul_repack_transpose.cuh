@@ -8,6 +8,8 @@
 // bank.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/common/divide.cuh"
 #include "kernels/common/vector.cuh"
 #include "kernels/matmul/matmul_repack_plan.h"

@@ -199,7 +199,8 @@ LK_DEVICE void multiply_tiles(const SkinnyParams& p, typename Skinny<Cfg>::Smem&
     float bias[kEpilogueVector];
     load_bias<Cfg>(p, work.row + Share<Cfg>(here).row, bias);
     typename T::Sums acc;
-    // One stage's products are under way while the next one is waited for.
+    // One stage's products are under way while the next one is waited for, but of f8, whose sums
+    // are added up.
     for (int i = 0; i < work.blocks; ++i, at.advance()) {
       consumer_wait(&s.ring, at);
       if constexpr (T::kPromotes) {

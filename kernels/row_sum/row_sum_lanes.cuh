@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(Cfg::value.threads, Cfg::value.ctas_per_sm)
   const int warp = int(threadIdx.x) / kWarpThreads;
   const int group = int(threadIdx.x) % kWarpThreads / kLanes;
   const int lane = int(threadIdx.x) % kLanes;
-  const int row_bytes = int(p.cols) * kBytes;  // short rows: at most 4 KiB
+  const int row_bytes = int(p.cols) * kBytes;  // short rows: at most 8 KiB
   const std::int64_t pitch = p.x_row_stride * kBytes;
   const std::int64_t step = pitch * kGroups;
 

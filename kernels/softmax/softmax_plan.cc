@@ -243,7 +243,6 @@ Plan make_cluster_plan(const Problem& problem) {
   plan.windows = values / items;
   plan.threads = 32 * shape.warps;
   plan.workspace_bytes = 0;
-  p.stage = Stage::whole;
   p.items = p.rows;
   return plan;
 }

@@ -72,7 +72,7 @@ struct Params {
   Exponent exponent;
   bool log, zero_neg_inf_row, in_place;
   Access x_access, y_access;  // strided
-  Stage stage;                // split, strided
+  Stage stage;                // strided
   int lanes_log2;             // warp: of a row; strided: of a column
   int parked;                 // block, strided: vectors that a thread keeps in shared memory
   std::int64_t items;         // CTAs' worth of work

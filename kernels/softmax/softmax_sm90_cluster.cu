@@ -22,14 +22,14 @@
 namespace libkernels::inline LK_BACKEND::op::softmax {
 namespace {
 
-// As many CTAs as no register spills for, but up to 6 of a thread that only rows after the first
-// need. H200, 2026-12-01, 2^27 elements, of the copy ceiling: bf16 0.956 (65536 columns), 0.968
-// (131072), 0.912 (151936); fp32 0.962 (131072), 0.899 (151936). Misaligned: bf16 0.942 (50257 and
-// 128255), f16 0.943 and 0.938, fp32 0.949 and 0.918; x alone by one element 0.81 (131072 of bf16).
-// The loads come first: with what the ends of rows need before them 0.949 (131072 of bf16). Maxima
-// and sums of warps exchanged instead of those of CTAs: 0.897. Asking the L2 for the row after next
-// costs a fifth. Longer rows are softmax_sm80_split.cu's: where the rest of them waited in shared
-// memory, they took 178 to 190 us (bf16) and 314 to 329 (fp32, 524288 columns).
+// With 64 registers, of which a few that only rows after the first need spill. H200, 2026-12-01,
+// 2^27 elements, of the copy ceiling: bf16 0.956 (65536 columns), 0.968 (131072), 0.912 (151936);
+// fp32 0.962 (131072), 0.899 (151936). Misaligned: bf16 0.942 (50257 and 128255), f16 0.943 and
+// 0.938, fp32 0.949 and 0.918; x alone by one element 0.81 (131072 of bf16). The loads come first:
+// with what the ends of rows need before them 0.949 (131072 of bf16). Maxima and sums of warps
+// exchanged instead of those of CTAs: 0.897. Asking the L2 for the row after next costs a fifth.
+// Longer rows are softmax_sm80_split.cu's: where the rest of them waited in shared memory, they
+// took 178 to 190 us (bf16) and 314 to 329 (fp32, 524288 columns).
 constexpr Config kSm90ClusterConfigs[] = {
     // x type, y type, path, windows, threads, CTAs an SM
     {DType::f32, DType::f32, Path::cluster, 8, 512, 2},
